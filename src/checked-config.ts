@@ -3,7 +3,10 @@ import { checkCredential } from './provenance/c2pa/check-credential.ts';
 import { readBindings } from './providers/bindings/bindings-file.ts';
 import { loadModels } from './providers/bindings/load-models.ts';
 
-/** Checks of the files that settings name. `readConfig` itself reads the files of `NAME_FILE`. */
+/**
+ * Checks of the files that settings name. `readConfig` itself reads the files that hold the value of a setting, such as
+ * the file that `SECRET_KEY_FILE` names.
+ */
 const CHECKS: readonly ((config: Config) => unknown)[] = [loadModels, readBindings, checkCredential];
 
 /**

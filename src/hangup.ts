@@ -13,7 +13,10 @@ let serve = (): void => {
 };
 if (!isFromTerminal) process.on('SIGHUP', () => serve());
 
-/** Handles SIGHUP from now on. A remembered signal is handled at once. */
+/**
+ * From now on a SIGHUP calls `reload`, or `stop` if standard input is a terminal. For a remembered signal, calls
+ * `reload` at once.
+ */
 export function serveHangups({ reload, stop }: { reload: () => void; stop: () => void }): void {
   if (isFromTerminal) {
     process.on('SIGHUP', stop);

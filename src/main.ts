@@ -19,7 +19,7 @@ try {
   const config = await loadCheckedConfig();
   if (config.migrate === 'only') await migrateOnly(config);
   else {
-    const { serve } = await import('./serve.ts'); // loads the whole service, so a wrong setting is reported before
+    const { serve } = await import('./serve.ts'); // not at the top: it loads the whole service
     await serve(config, environment);
   }
 } catch (error) {

@@ -134,7 +134,8 @@ export async function startService(config: Config): Promise<Service> {
       };
       return { app, firstKey, reload: () => app.get(Reloads).run(), stop: stopAll };
     } catch (error) {
-      // Workers claim before the service listens. Nest alone would close what their tasks need, and the tasks would fail.
+      // Workers claim tasks before the service listens. Nest alone would close what these tasks need, and the tasks
+      // would fail.
       await app
         .get(TaskClaimer)
         .stop(0)

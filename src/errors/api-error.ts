@@ -4,14 +4,17 @@ import type { ErrorKind } from './error-kind.ts';
 interface ApiErrorDetails {
   /** The field that caused the error, as the client wrote it: `reference_images[2]`. */
   param?: string;
-  /** What is wrong and what is allowed; by default the message of the catalogue. Never the message of an upstream. */
+  /**
+   * What is wrong and what is allowed; by default the message in `ERRORS`. Clients see it, so it never repeats the
+   * message of a provider.
+   */
   message?: string;
   /**
-   * Overrides the catalogue's status. For example model_not_found is 400 for an id in a body, and 404 for an id in a
+   * Overrides the status in `ERRORS`. For example model_not_found is 400 for an id in a body, and 404 for an id in a
    * path.
    */
   status?: number;
-  /** Seconds after which a retry may succeed; the catalogue's number when absent. */
+  /** Seconds after which a retry may succeed; by default the number in `ERRORS`. */
   retryAfterS?: number;
   /** Extra response headers. */
   headers?: Record<string, string>;

@@ -26,7 +26,10 @@ const PG_MESSAGES = [
 /** Drivers wrap an error once or twice. The limit ends a chain of causes that is a cycle. */
 const MAX_WRAPPERS = 5;
 
-/** Whether an error comes from the database or the file storage, and a retry may succeed. */
+/**
+ * Whether the error is a transient one of the database, so that a retry may succeed. Network errors of the file storage
+ * have the same codes, and count too.
+ */
 export function isDatabaseAway(thrown: unknown): boolean {
   let error = thrown;
   for (let wrapper = 0; wrapper < MAX_WRAPPERS && isObject(error); wrapper++) {

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { ApiError } from './api-error.ts';
 import type { ErrorCode } from './catalog.ts';
 
-/** Title and advice for errors that a person who opens a link may see. Other errors are answered as JSON. */
+/** Title and advice of the errors that a person may see after opening a link. Other errors are answered as JSON. */
 const WORDS: Partial<Record<ErrorCode, [title: string, advice: string]>> = {
   invalid_signature: ['This link does not work', 'It has ended or was changed. Ask the sender for a new link.'],
   file_expired: ['This file is deleted', 'Files are kept for a while only. Ask the sender to make it again.'],

@@ -19,7 +19,10 @@ export interface ErrorBody {
   };
 }
 
-/** Converts every error that reaches Nest to an ApiError, and answers with it over HTTP. */
+/**
+ * Converts every error that reaches Nest to an ApiError. Over HTTP it sends the response. To GraphQL it returns the
+ * error.
+ */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('errors');
@@ -37,8 +40,8 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 /**
- * Codes that report how the task of a request has ended, or that the task takes too long. They are not logged here,
- * because the worker logs failed tasks.
+ * Codes that report how the task of a request has ended, or that the task takes too long. Errors with these codes are
+ * not logged for the request, because the worker logs failed tasks.
  */
 const OUTCOMES: ReadonlySet<string> = new Set(['generation_timeout', ...Object.keys(FAILED_TASK_ERRORS)]);
 
@@ -51,8 +54,8 @@ export function logServerError(logger: Logger, error: ApiError, requestId: strin
 }
 
 /**
- * Headers of a file. They are set already when the stream of the file fails before its first byte, so an error removes
- * them.
+ * Headers of the response with a file. They are already set when the stream of the file fails before its first byte, so
+ * an error removes them.
  */
 const OF_FILES = ['etag', 'accept-ranges', 'content-range', 'content-disposition'];
 
@@ -128,8 +131,8 @@ interface FastifyError extends Error {
 }
 
 /**
- * Fastify sets `statusCode` on its own errors, and on errors of a broken upload. The `code` of the latter comes from
- * the system.
+ * Fastify sets `statusCode` on its own errors, and on the errors of a broken upload. An error of a broken upload keeps
+ * the `code` of the system, such as ECONNRESET.
  */
 function isFastifyError(error: unknown): error is FastifyError {
   return error instanceof Error && typeof (error as Partial<FastifyError>).statusCode === 'number';

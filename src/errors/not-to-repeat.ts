@@ -15,7 +15,7 @@ export const NOT_TO_REPEAT: readonly ErrorCode[] = [
   'internal_error',
 ];
 /**
- * Status of the failures in `NOT_TO_REPEAT` for clients other than OpenAI's. Clients do not repeat a call with this
- * status.
+ * Status of the failures in `NOT_TO_REPEAT` for clients other than OpenAI's. Clients do not repeat a call that was
+ * answered with this status.
  */
 export const NOT_REPEATED_STATUS = 422;

@@ -34,7 +34,10 @@ export class Config extends FromTable {
 
 export type Role = Config['role'];
 
-/** For these variables, and for the credentials that bindings name, `NAME_FILE` may name a file with the value. */
+/**
+ * Variables whose value may be in a file: then `NAME_FILE` has the path in place of `NAME`. The credentials that
+ * bindings name may be in files too.
+ */
 const VARIABLES = [...Object.values(SETTINGS), ...Object.values(PROVIDER_SETTINGS)].map(({ variable }) => variable);
 
 /** Reports a wrong configuration. The message lists every fault, one per line. */
@@ -119,7 +122,11 @@ export function readConfig(given: NodeJS.ProcessEnv): { config: Config; faults: 
   return { config, faults };
 }
 
-/** Reads CELL alone, for a command that may run before the rest of the configuration exists. @throws ConfigError */
+/**
+ * Reads CELL alone, for a command that may run before the rest of the configuration exists.
+ * @returns null if CELL is unset
+ * @throws ConfigError
+ */
 export function loadCell(env: NodeJS.ProcessEnv = process.env): string | null {
   const faults: string[] = [];
   const { cell } = readAll({ cell: SETTINGS.cell }, withFiles(env, [SETTINGS.cell.variable], faults), faults);

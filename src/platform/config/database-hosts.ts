@@ -21,7 +21,7 @@ const DEFAULT_PORT = 5432;
 const ATTRIBUTE = 'target_session_attrs';
 const MAX_CONNECT_TIMEOUT_S = 600;
 
-/** Scheme, credentials with their @, hosts, the rest. A password may contain a comma or an @. */
+/** The groups: scheme, credentials with their @, hosts, the rest. A password may contain a comma or an @. */
 const DATABASE_URL = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
 /** A host in brackets (IPv6) or without a colon, then perhaps a colon and a port. */
 const HOST = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::(\d+))?$/i;

@@ -3,9 +3,7 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LineLevel = Exclude<LogLevel, 'silent'>;
 
-/**
- * The names that the variable LOG_LEVELS takes. The `context` of a log line says which part of the service wrote it.
- */
+/** The names that the variable LOG_LEVELS takes. Each is the `context` of the log lines of one part of the service. */
 export const LOG_CONTEXTS = [
   'audit',
   'auth',

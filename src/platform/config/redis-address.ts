@@ -14,7 +14,7 @@ const KINDS: Record<string, { kind: Kind; isTls: boolean }> = {
   'redis+cluster+tls': { kind: 'cluster', isTls: true },
 };
 
-/** Query parameters of redis+sentinel://, for the user of the sentinels themselves. */
+/** Query parameters of redis+sentinel:// with the login at the sentinels themselves. */
 const SENTINEL_USER = 'sentinel_username';
 const SENTINEL_PASSWORD = 'sentinel_password';
 
@@ -28,7 +28,7 @@ export interface RedisAddress {
   isTls: boolean;
   /** The server, the sentinels, or nodes of the cluster. */
   hosts: readonly RedisHost[];
-  /** What the sentinels call the master; null without sentinels. */
+  /** The name by which the sentinels know the master; null without sentinels. */
   masterName: string | null;
   user: RedisUser;
   sentinelUser: RedisUser;
@@ -39,7 +39,7 @@ interface RedisUser {
   password: string | undefined;
 }
 
-/** Scheme, user, hosts, path and query. The user ends at the last @, as in all URLs. */
+/** The groups: scheme, user with password, hosts, path, query. The password ends at the last @, as in all URLs. */
 const SHAPE = /^([a-z+]+):\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/i;
 const HOST = /^(\[[0-9a-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i;
 const DATABASE = /^\d*$/;
@@ -48,8 +48,8 @@ const MASTER_NAME = /^[\w.-]+$/;
 /**
  * Reads `redis://host`, `redis+sentinel://host,host/name` or `redis+cluster://host,host`. Each scheme may end with
  * `+tls`. `rediss://` means `redis+tls://`.
- * @throws Error whose message follows "EVENTS_URL". It repeats no part of the address, because any part may hold a
- *   password
+ * @throws Error whose message continues a sentence that begins with "EVENTS_URL". The message repeats no part of the
+ *   address, because any part may hold a password
  */
 export function readRedisAddress(text: string): RedisAddress {
   const [, scheme = '', userInfo, hostList = '', path = '', query = ''] = SHAPE.exec(text) ?? [];

@@ -5,8 +5,8 @@ interface Reload {
   /** The value that is in force. */
   value: string;
   /**
-   * Functions that apply a new value. A function that fails changes nothing. It throws an Error for the operator, which
-   * must not contain the value.
+   * Functions that apply a new value. A function that fails changes nothing, and throws an Error for the operator. Its
+   * message must not contain the value.
    */
   apply: ((value: string) => void)[];
 }
@@ -36,8 +36,8 @@ export class Reloads {
   }
 
   /**
-   * Calls what `onHangup` registered, then applies new values. If a value cannot be read or is wrong, the fault is
-   * logged and the old value stays.
+   * Calls what `onHangup` registered, then applies new values. The old value stays if the variable is no longer set. It
+   * stays too if the new value cannot be read or is wrong: then the fault is logged.
    */
   run(): void {
     for (const act of this.acts) act();

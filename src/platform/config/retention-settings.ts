@@ -2,7 +2,7 @@ import { setting } from './setting.ts';
 import { decimal, integer, optionalInteger } from './setting-types.ts';
 import { YEAR_S } from '../schema/time.ts';
 
-/** How long things are kept. */
+/** Settings that say how long things are kept. */
 export const RETENTION_SETTINGS = {
   idempotencyTtlH: setting('IDEMPOTENCY_TTL_H', 'retention', decimal(24, 0.001, 24 * 365), 'Hours.'),
   taskRetentionDays: setting('TASK_RETENTION_DAYS', 'retention', decimal(30, 0.00001, 36_500), 'Days.'),

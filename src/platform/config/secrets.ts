@@ -16,8 +16,8 @@ const MAX_KEYS = 5;
 const ID_LENGTH = 16;
 
 /**
- * Derives the secrets of the service from the keys of SECRET_KEY. The service writes with the newest key, and reads
- * with all keys.
+ * Derives the secrets of the service from the keys of SECRET_KEY. The service signs, hashes and encrypts with the
+ * newest key. It accepts what any of the keys has signed, hashed or encrypted.
  */
 export class Secrets {
   private readonly derived = new Map<SecretPurpose, NewestFirst<Buffer>>();
@@ -121,8 +121,8 @@ async function readSecretKeys(file: string): Promise<NewestFirst<Buffer> | null>
  * two processes that start at once, one makes the key, both read it, and neither reads half a key.
  */
 async function makeSecretKey(file: string, dataDir: string): Promise<NewestFirst<Buffer>> {
-  // If this process is root, the database runs as another user, who must traverse this folder. `chmod` sets the mode,
-  // because umask limits that of `mkdir`.
+  // If this process is root, the embedded database runs as another user, who must traverse this folder. `chmod` sets
+  // the mode, because umask limits the mode that `mkdir` sets.
   if (await mkdir(dataDir, { recursive: true, mode: 0o700 })) {
     await chmod(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
   }

@@ -38,7 +38,7 @@ function integerFrom(min: number, max: number) {
   return decimalFrom(min, max).refine(Number.isInteger, 'must be a whole number');
 }
 
-/** Numbers separated by commas. */
+/** Numbers separated by commas. Without a number, the default. */
 export function decimals(byDefault: readonly number[], min: number, max: number) {
   return z
     .string()
@@ -71,7 +71,8 @@ function yesOrNo() {
 }
 
 /**
- * The error message does not repeat the value, because an address may hold a password. @param schemes without the colon
+ * A URL; null when unset. The error message does not repeat the value, because a URL may hold a password.
+ * @param schemes without the colon
  */
 export function url(...schemes: readonly string[]) {
   const error = `must be an address starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
@@ -80,7 +81,7 @@ export function url(...schemes: readonly string[]) {
 }
 
 /**
- * Base of all addresses of the service. It has no path, because the pages, cookies and redirects of the service lead to
+ * Base of all addresses of the service. It has no path, because the pages, cookies and redirects of the service are at
  * the root of its host. The error message does not repeat the value, because the value may hold a password.
  */
 export function origin() {
@@ -172,7 +173,10 @@ function faultOf(path: string): string | null {
   }
 }
 
-/** The error message does not repeat the value. @param shape the form in words, such as "32 bytes in hex" */
+/**
+ * A text of the form `pattern`; null when unset. The error message does not repeat the value.
+ * @param shape the form in words, such as "32 bytes in hex"
+ */
 export function secret(pattern: RegExp, shape: string) {
   return z.string().regex(pattern, `must be ${shape}`).nullable().default(null);
 }

@@ -29,8 +29,8 @@ import { readKeys } from './secrets.ts';
 import { YEAR_S } from '../schema/time.ts';
 
 /**
- * Ids that OpenAI has switched off, and dated ids, each with the model that serves it here. Clients still offer these
- * ids to their users, or have them in their code.
+ * Ids that OpenAI has switched off, and dated ids. Each is paired with the model of this service that serves it.
+ * Clients still offer these ids to their users, or have them in their code.
  */
 export const OPENAI_ALIASES = [
   ...['gpt-image-2-2026-04-21', 'gpt-image-1', 'dall-e-3', 'dall-e-2'].map((id) => `${id}=gpt-image-2`),
@@ -38,8 +38,8 @@ export const OPENAI_ALIASES = [
 ].join(',');
 
 /**
- * Every setting, except those of the providers, by its property of `Config`. A test checks that `.env.example` has the
- * same variables and defaults.
+ * Every setting, except those of the providers, by the name of its property in `Config`. A test checks that
+ * `.env.example` has the same variables and defaults.
  */
 export const SETTINGS = {
   port: setting(

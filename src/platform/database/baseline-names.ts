@@ -1,4 +1,7 @@
-/** The first migration of this program. It creates the tables that 37 earlier migrations created step by step. */
+/**
+ * The first migration that this program has. It replaces 37 migrations of pre-releases, which created the same tables
+ * step by step.
+ */
 export const BASELINE = 'Baseline1700000000043';
 const LAST_REPLACED = 'NoChecksOfTasks1700000000043';
 const NUMBER = 1_700_000_000_043;

@@ -6,8 +6,8 @@ import { Batch, type BatchOptions } from './batch.ts';
 const MAX_KEYS = 1_000;
 
 /**
- * A batch for each API key, for statements that may take long: the items of a key never wait for those of another one,
- * and use the share of their key in the connections.
+ * A batch for each API key, for statements that may take long. The items of a key do not wait for those of another key.
+ * They use only the share of their key in the connections of the pool.
  */
 export class BatchPerKey<Item, Outcome> {
   private readonly batches = new LRUCache<string, Batch<Item, Outcome>>({ max: MAX_KEYS });

@@ -26,17 +26,20 @@ export interface BatchOptions {
   /** Maximum number of flushes in flight. */
   concurrency?: number;
   /**
-   * Makes a flush take at most half of the items that wait or were in the last flush. PostgreSQL then works on one half
-   * while Node answers the callers of the other half, who will soon add again. Use this where answering costs about as
-   * much as a flush. If a flush is expensive, as for webhook deliveries, fewer and larger flushes are better.
+   * Limits a flush to half of these items: those that wait, and those of the last flush. PostgreSQL then works on one
+   * half while Node answers the callers of the other half, who will soon add again. Use this where answering costs
+   * about as much as a flush. If a flush is expensive, as for webhook deliveries, fewer and larger flushes are better.
    */
   splitInHalf?: boolean;
   /**
-   * Least milliseconds from the end of a flush to the next one, so that more items share a flush. After a longer pause,
-   * a call is flushed at once. Use this where a flush costs much more than one more item.
+   * Minimum milliseconds from the end of a flush to the next flush, so that more items share a flush. After a longer
+   * pause, a call is flushed at once. Use this where a flush costs much more than one more item.
    */
   minIntervalMs?: number;
-  /** All items are of one API key. Its flushes use the share of this key in the connections. */
+  /**
+   * Whether all items are of one API key. Then the flushes use only the share of this key in the connections of the
+   * pool.
+   */
   isOfOneKey?: boolean;
 }
 
@@ -64,8 +67,8 @@ export class Batch<Item, Outcome> {
   private readonly load: BatchLoad | null;
 
   /**
-   * @param flush returns one outcome per item, in the same order; an ApiError rejects that item alone. It throws only
-   *   when no item took effect.
+   * @param flush returns one outcome per item, in the same order; an ApiError rejects that item alone. `flush` throws
+   *   only when no item took effect.
    */
   constructor(
     private readonly flush: (items: Item[]) => Promise<(Outcome | ApiError)[]>,
@@ -105,7 +108,10 @@ export class Batch<Item, Outcome> {
     });
   }
 
-  /** Waits for the end of the event loop's turn, so that all requests read in one turn share one flush. */
+  /**
+   * Schedules a flush for the end of the event loop's turn, so that all requests read in one turn share the flush. With
+   * `minIntervalMs` the flush may come later.
+   */
   private schedule(): void {
     if (this.scheduled || this.inFlight >= this.concurrency) return;
     this.scheduled = true;
@@ -146,7 +152,10 @@ export class Batch<Item, Outcome> {
     return Math.max(MIN_SPLIT_ITEMS, Math.ceil((this.waiting.length + this.lastSize) / 2));
   }
 
-  /** A flush serves many traces. So its span begins a trace of its own, with links to the sampled spans of callers. */
+  /**
+   * A flush serves many traces. So its span begins a trace of its own, with links to the sampled spans of callers. If
+   * no caller has a sampled span, the flush has no span either.
+   */
   private runInSpan(batch: Pending<Item, Outcome>[]): Promise<() => void> {
     const links = [...new Set(batch.flatMap(({ link }) => link ?? []))];
     const attributes = { 'darkroom.items': batch.length, 'db.operation.name': this.name };
@@ -208,7 +217,7 @@ export function batchLoad(batch: string): BatchLoad {
   return load;
 }
 
-/** @param sinceMs when the first item came, on the monotonic clock */
+/** Records a flush of `count` items. @param sinceMs when the first item came, on the monotonic clock */
 export function flushed({ batch }: BatchLoad, count: number, sinceMs: number): void {
   items.observe({ batch }, count);
   waitSeconds.observe({ batch }, (performance.now() - sinceMs) / 1000);

@@ -4,12 +4,12 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { createDataSource } from './data-source.ts';
 import type { WatchdogPoolConfig } from './watchdog-pool.ts';
 
-/** A try ends after 2 s, which suits requests. A start on a busy machine may need several tries. */
+/** One try ends after 2 s, which is the timeout for requests. On a busy machine a start may need several tries. */
 const TRIES = 15;
 /** At a start all modules ask for a connection at once, so on a busy machine a connection may take long. */
 const START_TIMEOUT_MS = 30_000;
 /**
- * pg-pool has two messages for a timeout, and uses one or the other by how far the connection came. pg itself has a
+ * pg-pool has two messages for a timeout. Which one comes depends on how far the connection came. pg itself has a
  * third.
  */
 const TIMED_OUT = /timeout exceeded when trying to connect|due to connection timeout|timeout expired/;

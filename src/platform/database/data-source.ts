@@ -10,9 +10,10 @@ import { connectTimeoutOf, hostsOf } from '../config/database-hosts.ts';
  * connection keeps a generic plan as long as it lives. So a plan that reads the whole table, made while the table was
  * small, would still do so when the table is large.
  * - `jit`: with sequential scans off, the estimated costs of small tables would trigger JIT.
- * - `plan_cache_mode`: PostgreSQL plans a statement only at its first execution. By default it may plan it at each.
- * - `random_page_cost`: the value for an SSD. At the default of 4, PostgreSQL reads one key's tasks of a period by the
- *   primary key, past the tasks of all other keys.
+ * - `plan_cache_mode`: PostgreSQL plans a statement only at its first execution. By default it may plan the statement
+ *   again at every execution.
+ * - `random_page_cost`: the value for an SSD. At the default of 4, PostgreSQL reads the tasks of one API key in a
+ *   period through the index of the primary key, and so passes the tasks of all other API keys.
  * See docs/decisions/0016-planner-settings.md.
  */
 export const PLANNER = [
@@ -29,7 +30,7 @@ export const PLANNER = [
 export const SESSION_SETTINGS = {
   statement_timeout: 30_000,
   lock_timeout: 2_000,
-  // Otherwise a process that hangs in a transaction would block everything that waits for its locks, such as creations.
+  // Otherwise a process that hangs in a transaction would block every statement that waits for one of its locks.
   idle_in_transaction_session_timeout: 5_000,
   options: PLANNER.map((setting) => `-c ${setting}`).join(' '),
 } satisfies pg.ClientConfig;
@@ -38,14 +39,14 @@ export const SESSION_SETTINGS = {
 const POOL: pg.PoolConfig = {
   ...SESSION_SETTINGS,
   max: 20,
-  query_timeout: 35_000, // the server gives up 5 s earlier, so by then the connection is dead
+  query_timeout: 35_000, // the server ends a statement 5 s earlier: without its answer the connection is dead
   connectionTimeoutMillis: 2_000, // unless the URL has a connect_timeout
   application_name: 'darkroom',
   keepAlive: true,
   pipeline: true, // needed by `Sql.transaction`
 };
 
-/** A pooler refuses these settings from a client, so the role has them: see role-settings.ts. */
+/** A pooler refuses these settings from a client, so the database role has them: see role-settings.ts. */
 const BEHIND_POOLER: WatchdogPoolConfig = {
   statement_timeout: undefined,
   lock_timeout: undefined,
@@ -83,7 +84,7 @@ export function dataSourceOptions(url: string, pool: WatchdogPoolConfig = {}): D
     migrationsTableName: 'schema_migrations',
     migrationsTransactionMode: 'each',
     synchronize: false,
-    logging: false, // statements carry prompts
+    logging: false, // statements may contain prompts
     installExtensions: false,
     extra: { ...POOL, ...(timeoutMs && { connectionTimeoutMillis: timeoutMs }), ...pool, databaseUrl: url },
   };

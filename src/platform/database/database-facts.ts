@@ -4,19 +4,19 @@ import { Sql } from './sql.ts';
 import { Metrics, type SetSeries } from '../observe/measuring/metrics.ts';
 import { collectErrors } from '../observe/measuring/collect-errors.ts';
 
-/** How long a reading is reused, however often metrics are scraped. */
+/** How long the facts that were read are reused, however often metrics are scraped. */
 const EVERY_MS = 10_000;
 const TIMEOUT_MS = 1_000;
 const STATEMENT_TIMEOUT = `set local statement_timeout = ${TIMEOUT_MS}`;
 
 type Facts = Record<string, object | null>;
 
-/** A fact that a module reads about all processes. */
+/** A row of the database that describes the whole service. A module makes metrics of it. */
 export interface Fact<Row extends object> {
   name: string;
   /**
-   * A `select` of one row. It must stay fast however much is stored: its cost may grow with API keys and endpoints, but
-   * not with tasks.
+   * A `select` of one row. It must stay fast however much is stored: its cost may grow with the number of API keys and
+   * webhook endpoints, but not with the number of tasks.
    */
   text: string;
   /** Never set; only carries the type of the row. */
@@ -26,9 +26,9 @@ export interface Fact<Row extends object> {
 type Reader<Label extends string> = (facts: Facts, set: SetSeries<Label>) => void;
 
 /**
- * Facts of the database. A scrape reads all of them with one statement, at most every ten seconds. Processes with
- * ROLE=api do not read them. When the statement fails or takes too long, the metrics are absent, because an old value
- * would look like a new one.
+ * Reads facts from the database, for metrics. A scrape reads all of them with one statement, at most every ten seconds.
+ * Processes with ROLE=api do not read them. When the statement fails or takes too long, the metrics are absent, because
+ * an old value would look like a new one.
  */
 @Injectable()
 export class DatabaseFacts {

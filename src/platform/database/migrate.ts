@@ -7,7 +7,9 @@ import { assertNotTooOld, noteOldestPrograms } from './oldest-program.ts';
 import { keepSettingsInRole } from './role-settings.ts';
 import { Servers } from './servers/servers.ts';
 
-/** An arbitrary fixed number that no other program uses in this database ("dark" in ASCII). */
+/**
+ * Key of the advisory lock: an arbitrary fixed number that no other program uses in this database ("dark" in ASCII).
+ */
 const LOCK = 0x6461726b;
 
 /**
@@ -53,8 +55,8 @@ export async function migrate(url: string, { isBehindPooler = false, maxTries = 
 }
 
 /**
- * Runs only the named migrations of this program. Use this before inserting rows of a database in which only these had
- * run.
+ * Runs only the named migrations of this program. Use this before you insert rows from a database in which only these
+ * migrations had run.
  */
 export async function migrateTo(url: string, names: readonly string[]): Promise<void> {
   await withMigrationLock(url, () => runMigrations(url, { names }));
@@ -72,8 +74,8 @@ async function withMigrationLock(url: string, work: (holder: Client) => Promise<
 }
 
 /**
- * Tries to take the lock instead of waiting for it in a statement. An index that is built concurrently would wait for
- * that statement, and the statement for the index, for ever.
+ * Tries to take the lock instead of waiting for it in a statement. The process that has the lock may build an index
+ * concurrently. The build would wait for the end of that statement, and the statement for the lock, for ever.
  * @returns whether this session has the lock
  */
 async function takeLock(holder: Client): Promise<boolean> {

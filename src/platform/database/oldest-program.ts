@@ -16,7 +16,10 @@ const NOTE = `
   from json_to_recordset($1::json) as n(name text, oldest text)
   where m.name = n.name and m.oldest_program is distinct from n.oldest`;
 
-/** Records the oldest programs in the database, for older programs that do not know these migrations. */
+/**
+ * Records the oldest programs in the database. An older program does not know these migrations, so it reads from the
+ * database whether it may run.
+ */
 export async function noteOldestPrograms(client: Pick<Client, 'query'>, named = NAMED): Promise<void> {
   if (named.length > 0) await client.query(NOTE, [JSON.stringify(named)]);
 }

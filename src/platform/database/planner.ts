@@ -13,8 +13,8 @@
 export const hidden = (column: string): string => `(${column} || '')`;
 
 /**
- * Hides a timestamp column from the planner. For the expiry of rows that are found by key: there the expiry is only a
- * filter, and the planner must not choose the index of expired rows.
+ * Hides a timestamp column from the planner. For the expiry of rows that are found by key: in such a query the expiry
+ * is only a filter, and the planner must not choose the index of expired rows.
  */
 export const hiddenTime = (column: string): string => `${column} + interval '0'`;
 

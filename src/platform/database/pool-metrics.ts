@@ -16,7 +16,7 @@ export const databaseSwitches = counter(
   'Switches of this process to another PostgreSQL server, which has become the primary.',
 );
 
-/** @param sinceMs when the caller asked, on the monotonic clock */
+/** Records how long a caller waited for a connection. @param sinceMs when the caller asked, on the monotonic clock */
 export function connectionAwaited(sinceMs: number): void {
   waitSeconds.observe((performance.now() - sinceMs) / 1000);
 }

@@ -3,15 +3,18 @@ import { missingSettings } from './role-settings.ts';
 import { Servers } from './servers/servers.ts';
 
 /**
- * Rounds in which two clients run the statement. One round is too few: it is chance which connection the pooler gives a
- * client.
+ * Rounds in which two clients run the prepared statement. One round is too few, because the pooler may give a client
+ * any of its connections.
  */
 const ROUNDS = 5;
 const PREPARED = { name: 'darkroom.pooler_check', text: 'select 1' };
 /** PostgreSQL's codes for a prepared statement that exists already, and for one that does not exist. */
 const LOST_STATEMENT = ['42P05', '26000'];
 
-/** The server and the database behind a connection, and the role in it. */
+/**
+ * The process id of the server process behind a connection, and a text that identifies the role, the database and the
+ * running server.
+ */
 const BEHIND = `select pg_backend_pid() as pid, current_user || ' in ' || current_database() || ' since ' ||
   extract(epoch from pg_postmaster_start_time()) as place`;
 
@@ -21,9 +24,9 @@ interface Behind {
 }
 
 /**
- * Checks that both URLs lead to the same database. Call this before the migrations, because they could change another
- * database.
- * @throws Error for the operator if they do not; the errors of the connection
+ * Checks that both URLs lead to the same database. Call this before the migrations: otherwise they could change the
+ * wrong database.
+ * @throws Error for the operator if the databases differ; the errors of the connection
  */
 export async function assertSameDatabase(url: string, directUrl: string): Promise<void> {
   await withClients([url, directUrl], async ([pooled, direct]) => {
@@ -41,7 +44,7 @@ export async function assertSameDatabase(url: string, directUrl: string): Promis
 
 /**
  * Refuses a pooler that would lose statements or settings. Call this after the migrations: they give the role its
- * settings, and a new connection gets them.
+ * settings, which only a new connection gets.
  * @throws Error for the operator; the errors of the connection
  */
 export async function assertPooler(url: string): Promise<void> {

@@ -4,7 +4,7 @@ import { Servers } from './servers/servers.ts';
 
 const { statement_timeout, lock_timeout, idle_in_transaction_session_timeout } = SESSION_SETTINGS;
 
-/** The settings of a session by name. The values are as PostgreSQL shows them. */
+/** The settings that every session needs, by name. The values have the form in which PostgreSQL shows them. */
 const WANTED: Readonly<Record<string, string>> = {
   statement_timeout: `${statement_timeout / 1000}s`,
   lock_timeout: `${lock_timeout / 1000}s`,
@@ -14,7 +14,7 @@ const WANTED: Readonly<Record<string, string>> = {
 
 const READ = 'select name, current_setting(name) as value from unnest($1::text[]) as name';
 
-/** @returns the settings that a connection lacks, such as `jit is on` */
+/** @returns the settings of the connection whose values differ from `WANTED`, such as `jit is on` */
 export async function missingSettings(client: Pick<Client, 'query'>): Promise<string[]> {
   const { rows } = await client.query<{ name: string; value: string }>(READ, [Object.keys(WANTED)]);
   return rows.filter(({ name, value }) => WANTED[name] !== value).map(({ name, value }) => `${name} is ${value}`);

@@ -6,9 +6,9 @@ import { Servers } from './servers/servers.ts';
 const UNDEFINED_TABLE = '42P01';
 
 /**
- * Checks the migrations, for a process that may not migrate. A database with more migrations than this program knows is
- * fine: migrations only add, so that the previous release runs beside the new one.
- * @throws Error for the operator if a migration of this program is missing, or this program is too old for the database
+ * Checks that all migrations of this program have run, for a process that may not migrate. Migrations of a newer
+ * release are allowed: most of them only add, so that the previous release runs beside the new one.
+ * @throws Error for the operator if a migration of this program is missing, or a newer migration excludes this program
  */
 export async function assertMigrated(url: string): Promise<void> {
   const done = await migrationsOf(url);

@@ -9,8 +9,8 @@ import { Servers } from './servers/servers.ts';
 const ROUNDS = 5;
 
 /**
- * Identifies the server process behind a connection, even if a failover puts another machine behind the address. The two
- * settings tell whether the settings of the session have arrived.
+ * Identifies the server process behind a connection, even if a failover puts another machine behind the address. The
+ * two settings tell whether the settings of the session have arrived.
  */
 const BACKEND = `select pg_backend_pid() || ' ' || extract(epoch from pg_postmaster_start_time()) as backend,
   current_setting('lock_timeout') as lock_timeout, current_setting('enable_seqscan') as enable_seqscan`;
@@ -58,7 +58,11 @@ function noConnection(variable: string, error: NodeJS.ErrnoException): Error {
   return Object.assign(new Error(`${variable} cannot be used: ${messages.join(', ')}`), { code: error.code });
 }
 
-/** @param first reads the backend of one open connection, `second` that of another */
+/**
+ * Checks that two open connections have server processes of their own and the settings of the service.
+ * @param first reads the backend of one connection, `second` that of the other
+ * @throws Error for the operator, which names `variable`
+ */
 export async function assertOwnBackends(
   first: () => Promise<Backend>,
   second: () => Promise<Backend>,

@@ -25,11 +25,14 @@ const DEADLOCK_DETECTED = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 const LOCK_NOT_AVAILABLE = '55P03';
 /**
- * The error after a newer version has changed the table of a prepared `select *`. The statement had no effect, and the
- * connection is dropped.
+ * The error of a prepared `select *` after a newer version of the service has changed the table. The statement had no
+ * effect, and the connection is dropped.
  */
 const STALE_PLAN = { code: '0A000', routine: 'RevalidateCachedQuery' };
-/** Each connection of the pool may have a stale plan. In a pool of more connections a statement may fail too early. */
+/**
+ * Each connection of the pool may have a stale plan. In a pool of more than 50 connections, a statement may fail
+ * although another connection could run it.
+ */
 const MAX_STALE_PLANS = 50;
 
 /**
@@ -91,17 +94,22 @@ export class Sql {
     });
   }
 
-  /** In TypeORM 1.1 `master` is a public field of the PostgreSQL driver. The data source has a more general type. */
+  /**
+   * TypeORM's pool. The cast is needed, because `driver` has the type of all drivers. In TypeORM 1.1, `master` is a
+   * public field of the PostgreSQL driver.
+   */
   private get pool(): Pool {
     return (this.dataSource.driver as PostgresDriver).master as Pool;
   }
 }
 
-/** What pg gets. An unprepared statement has its name in a comment, for those who look at what PostgreSQL runs. */
+/**
+ * The query for pg. An unprepared statement has its name in a comment, so that the name shows in `pg_stat_activity`.
+ */
 const sent = ({ name, text, isUnprepared }: Statement): { name?: string; text: string } =>
   isUnprepared ? { text: `/* ${name} */ ${text}` } : { name, text };
 
-/** The same connection, with queries that are measured. Each query is still sent at once. */
+/** The same connection, but each query that is a `Statement` is measured. Each query is still sent at once. */
 const measuredTx = (client: PoolClient): Tx => {
   const query = (sent: string | Statement, values?: unknown[]) =>
     typeof sent === 'string'
@@ -118,7 +126,10 @@ function ignoreUntilAwaited<Result>(sent: Promise<Result>): Promise<Result> {
   return sent;
 }
 
-/** Retries once after a conflict of transactions, and up to MAX_STALE_PLANS times after a stale plan. */
+/**
+ * Retries once after a conflict of transactions, and up to MAX_STALE_PLANS times after a stale plan. With
+ * `skipsLocked`, a lock timeout counts as such a conflict.
+ */
 async function retrying<Result>(work: () => Promise<Result>, skipsLocked = false): Promise<Result> {
   for (let stale = 0, deadlocks = 0; ;) {
     try {

@@ -17,19 +17,22 @@ const CHECK_INTERVAL_MS = 250;
  */
 const PROBE_TIMEOUT_MS = 1_250;
 
-/** The part of the connections that the requests of one API key may use at a time. */
+/** The fraction of the connections that the requests of one API key may use at a time. */
 const SHARE = 1 / 4;
 /** With one connection, a slow statement would hold up all other requests of its key. */
 const FEWEST = 2;
-/** The part of the connections that only API keys may use that use none. */
+/** The fraction of the connections that is kept for API keys without a connection. */
 const KEPT = 1 / 4;
-/** How long a request waits for the share of its API key, where a connection may be waited for without end. */
+/** How long a request waits for the share of its API key, if the pool has no timeout for connections. */
 const SHARE_WAIT_MS = 2_000;
 
 export interface WatchdogPoolConfig extends PoolConfig {
   /** Replaces `connectionString`: this URL may name several servers, which pg cannot read. */
   databaseUrl?: string;
-  /** A pooler answers even if its server does not: only an answer to a statement shows that the server works. */
+  /**
+   * Whether the server is behind a pooler. A pooler answers even if the server does not, so only an answer to a
+   * statement shows that the server works.
+   */
   isBehindPooler?: boolean;
 }
 
@@ -50,9 +53,11 @@ type ConnectCallback = (
  */
 export class WatchdogPool extends Pool {
   private readonly inUseSince = new Map<PoolClient, number>();
-  /** The shares of API keys in the connections. A second connection of a key may not be one of the last ones. */
+  /**
+   * The shares of API keys in the connections. A key that has a connection gets no other one from the part in `KEPT`.
+   */
   private readonly shares: Turns;
-  /** What ends the count of a connection in its share. */
+  /** For each connection of a request: the function that ends its count in the share of its API key. */
   private readonly leaves = new Map<PoolClient, () => void>();
   /** The sockets of all connections: idle, in use and opening. */
   private readonly sockets: Set<Socket>;
@@ -74,11 +79,12 @@ export class WatchdogPool extends Pool {
     this.shares = new Turns(max, { ofOwner: Math.max(FEWEST, Math.floor(max * SHARE)), kept: Math.floor(max * KEPT) });
     this.servers = servers;
     this.primary = new PrimaryWatch(servers, () => {
-      this.isSilent = false; // the next server is another one
+      this.isSilent = false; // new connections go to another server
       this.leave();
     });
     this.on('error', () => undefined); // an idle connection broke; the pool has removed it already
-    // Without a listener, a connection that breaks while in use would end the process. Its query reports the failure.
+    // Without a listener, a connection that breaks while in use would end the process. The query on the connection
+    // reports the failure.
     this.on('connect', (client) => client.on('error', () => undefined));
     // Behind a pooler the role of the server is unknown: the pooler repeats what the server said at its first
     // connection.
@@ -174,7 +180,7 @@ export class WatchdogPool extends Pool {
     this.connectNow(askedMs, callback);
   }
 
-  /** Destroys idle connections too: they may be dead, and then the next caller would wait for an answer in vain. */
+  /** Destroys all connections. An idle one may be dead too: then the next caller would wait for an answer in vain. */
   private leave(): void {
     this.sockets.forEach((socket) => socket.destroy());
   }
@@ -192,8 +198,8 @@ export class WatchdogPool extends Pool {
   }
 
   /**
-   * Waits for a byte, because a busy server may take seconds to accept a login but sends its first byte soon. A refusal
-   * counts as an answer too: callers get it from their own connections.
+   * Waits for a byte, because a busy server may take seconds to accept a login but sends its first byte soon. If the
+   * server refuses the connection, this counts as an answer too: callers see the refusal on their own connections.
    * @returns true when no byte arrived, neither on a new connection nor on any existing one
    */
   private async probe(): Promise<boolean> {
@@ -217,10 +223,10 @@ export class WatchdogPool extends Pool {
     const timer = setTimeout(over.resolve, PROBE_TIMEOUT_MS);
     await over.promise;
     clearTimeout(timer);
-    await nextTurn(); // after a stall of this process, timers run before the bytes that arrived meanwhile
+    await nextTurn(); // after a stall, timers run before the process reads the bytes that have arrived
     await nextTurn();
     socket.destroy();
-    // Behind a pooler the login of a new connection proves nothing.
+    // A connection without earlier bytes is new. Behind a pooler the bytes of its login prove nothing.
     const before = (open: Socket): number => bytesBefore.get(open) || (this.config.isBehindPooler ? Infinity : 0);
     return !answered && [...this.sockets].every((open) => open.bytesRead <= before(open));
   }

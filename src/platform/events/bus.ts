@@ -14,7 +14,7 @@ const START_TIMEOUT_MS = 5_000;
 
 /**
  * Ephemeral events between processes. Events may be lost. So a subscriber must be able to read its data again, and does
- * so when the bus reports that events may have been missed. What must not be lost is a row in the database.
+ * so when the bus reports that events may have been missed. Whatever must not be lost is stored in the database.
  *
  * The first event is sent at once; events that follow are batched for a few milliseconds. A process does not receive
  * its own events.

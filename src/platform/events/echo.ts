@@ -36,9 +36,12 @@ export class Echo {
   private isReported = { disconnected: false, silent: false };
   private lastError: Error | undefined;
   private listeningSinceMs = 0;
-  /** When the newest echo that came back was sent; null before the first. Everything published earlier has come too. */
+  /**
+   * The send time of the newest echo that came back; null before the first. Everything published earlier has arrived
+   * too.
+   */
   private completeUntilMs: number | null = null;
-  /** When the echoes that have not come back yet were sent. */
+  /** The send times of the echoes that have not come back yet. */
   private waiting: number[] = [];
 
   constructor(
@@ -124,7 +127,7 @@ export class Echo {
     if (this.silentTicks >= this.backoffTicks) this.partitioned();
   }
 
-  /** During an outage an echo is not sent, because it would fill the outbox, but counts as lost. */
+  /** During an outage no echo is sent, because echoes would fill the outbox. The missing echo counts as lost. */
   private send(): void {
     const sentMs = Math.floor(performance.now());
     this.waiting.push(sentMs);
@@ -144,7 +147,7 @@ export class Echo {
       this.isReported.silent = true;
       this.logger.warn({ event: 'bus.deaf', silent_s: GIVEN_UP_MS / 1000, err: this.lastError });
     }
-    if (performance.now() - this.listeningSinceMs < GIVEN_UP_MS) return; // the connection is new
+    if (performance.now() - this.listeningSinceMs < GIVEN_UP_MS) return; // too early: an echo may still come
     this.silentTicks = 0;
     this.backoffTicks = Math.min(this.backoffTicks * 2, MAX_BACKOFF_TICKS);
     this.transport.renew();

@@ -8,7 +8,8 @@ import type { Subscribers } from './subscribers.ts';
  */
 const REPORT_EVERY_MS = 5_000;
 /**
- * After a failed message, the events of this many seconds count as missed. They were published shortly before it came.
+ * After a failed message, the events of this many seconds count as missed. The events in a message are published
+ * shortly before the message comes.
  */
 const MISSED_S = 10;
 

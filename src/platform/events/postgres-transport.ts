@@ -7,7 +7,7 @@ import type { Transport, TransportListener } from './transport.ts';
 const RECONNECT_MS = [100, 250, 500, 1000];
 /** Seconds between two checks whether another server is the primary now. */
 const PRIMARY_WATCH_S = 5;
-/** A statement on the bus's connection that takes longer counts as a broken connection. */
+/** If a statement on the bus's connection takes longer, the connection counts as broken. */
 const STATEMENT_TIMEOUT_MS = 5_000;
 
 /** Carries events by LISTEN and NOTIFY on a dedicated connection. */
@@ -106,7 +106,10 @@ export class PostgresTransport implements Transport {
     this.listener.sendable();
   }
 
-  /** A primary that was cut off still returns echoes, but does not reach the processes that have left it. */
+  /**
+   * Leaves a server that is no longer the primary. A primary that was cut off still returns echoes, but does not reach
+   * the processes that have left it.
+   */
   private async watchPrimary(): Promise<number> {
     const client = this.client;
     const hasMoved = client !== null && (await this.servers.hasMoved().catch(() => false));

@@ -4,7 +4,7 @@ import { redisOptions } from './redis-options.ts';
 
 /** Timeout of connecting, and of a command. */
 const TIMEOUT_MS = 3_000;
-/** Timeout of asking all sentinels, connecting and signing in together. */
+/** Timeout of the whole opening: asking all sentinels, connecting and signing in. */
 const OPEN_TIMEOUT_MS = 10_000;
 const RETRY_STEP_MS = 100;
 const MAX_RETRY_MS = 1_000;

@@ -7,7 +7,7 @@ export interface Transport {
   readonly throttleMs: number;
   /** Whether there seems to be a connection to send with. */
   readonly canSend: boolean;
-  /** Whether messages can be received too. */
+  /** Whether messages can be sent and received. */
   readonly isUp: boolean;
   open(listener: TransportListener): Promise<void>;
   /** @throws if the messages cannot be sent; the transport then replaces the connection */

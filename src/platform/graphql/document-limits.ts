@@ -37,7 +37,9 @@ export const DOCUMENT_LIMITS = Object.freeze({
    * of 1 MB can have 340,000 comments, which take 32 MB.
    */
   comments: 200,
-  /** The limit of tokens does not bound lines, and graphql-js counts the lines before each of up to 100 errors. */
+  /**
+   * `tokens` does not limit the lines. For each of up to 100 errors, graphql-js counts the lines before its position.
+   */
   lines: 5_000,
   depth: 10,
   aliases: 30,
@@ -49,11 +51,14 @@ export const DOCUMENT_LIMITS = Object.freeze({
    */
   cost: 10_000,
   /**
-   * The most JSON values in the response. The `input` of a task may have 64 KB of text or more, and other values have
-   * little. A full page of tasks has two JSON values for each task.
+   * The most JSON values in the response. The `input` of a task may have 64 KB of text or more; other JSON values are
+   * small. A full page of tasks has two JSON values for each task.
    */
   json: 200,
-  /** The most JSON values in one state of a subscription, because 1,000 subscriptions of a key get each change of a task. */
+  /**
+   * The most JSON values in one state of a subscription. It is small, because 1,000 subscriptions of an API key may get
+   * each change of a task.
+   */
   jsonOfSubscription: 2,
   /**
    * How much of the schema a document may ask for, as a multiple of the introspection query that tools send. An answer
@@ -124,7 +129,7 @@ function* violations(document: DocumentNode, context: ValidationContext): Genera
   }
 }
 
-/** Call this before a document is parsed. @returns why it must not be parsed; null: it may be parsed */
+/** Call this before a document is parsed. @returns why it must not be parsed; null if it may be */
 export function excessOfLines(text: string): ApiError | null {
   if (text.split(/\r\n|[\n\r]/, DOCUMENT_LIMITS.lines + 1).length <= DOCUMENT_LIMITS.lines) return null;
   return new ApiError('invalid_body', { message: tooMany('lines', DOCUMENT_LIMITS.lines) });
@@ -269,7 +274,7 @@ function minutesOf(field: FieldNode): number {
   return sizeIn(field, 'minutes', DEFAULT_MINUTES, MAX_MINUTES);
 }
 
-/** A variable counts as `most`. */
+/** A variable counts as `most`. A missing argument, or null, counts as `usual`. */
 function sizeIn(field: FieldNode, argument: string, usual: number, most: number): number {
   const given = field.arguments?.find(({ name }) => name.value === argument)?.value;
   if (!given || given.kind === Kind.NULL) return usual;

@@ -29,8 +29,8 @@ const VARIABLE_PATH = /^Variable "\$\w+" got invalid value .* at "\w+?\.(?<param
 const KEPT = 1_000;
 
 /**
- * A message may quote a value of a megabyte. The patterns begin again at many places of such a text: their time would
- * grow with the square of its length.
+ * Cuts the middle out of a long message: it may quote a value of a megabyte. The patterns begin again at many places of
+ * a text, so their time would grow with the square of its length.
  */
 const withoutMiddle = (text: string): string =>
   text.length <= 2 * KEPT ? text : `${text.slice(0, KEPT)}…${text.slice(-KEPT)}`.toWellFormed();
@@ -56,7 +56,7 @@ function clientFault(error: GraphQLError): ApiError {
 
 /** The part of a message that quotes a value. The value may be the whole input, including the prompt. */
 const QUOTED_INPUT = / got invalid value .*?(?=(?: at "[\w.[\]]+")?; (?:Field|Expected|Enum|Value|[A-Z]\w* cannot))/s;
-/** What is left of a quoted value whose end was cut. */
+/** A quoted value without its end, which `withoutMiddle` has cut off. */
 const QUOTED_REST = / got invalid value .*/s;
 const QUOTED_CHOICE = /Value ".{200,}" does not exist/s;
 const QUOTED_SCALAR = /(cannot represent [\w\s-]{1,60}): .*/s;

@@ -12,7 +12,7 @@ const seconds = histogram(
 
 const typeOf = closedLabel(['query', 'mutation', 'subscription']);
 
-/** @param sinceMs when the operation began, on the monotonic clock */
+/** Records the time and the outcome of an operation. @param sinceMs when it began, on the monotonic clock */
 export function operationEnded(
   type: string | undefined,
   errors: readonly unknown[] | undefined,

@@ -33,14 +33,14 @@ import { planOf } from './query-plan.ts';
 
 type DocumentStore = NonNullable<ApolloServerOptions<BaseContext>['documentStore']>;
 
-/** The largest document that is allowed takes 530 kB of memory (measured). */
+/** Maximum number of documents in the store. The largest document that is allowed takes 530 kB of memory (measured). */
 const MAX_DOCUMENTS = 200;
 const MAX_CHARACTERS = 2_000_000;
 
 /**
- * Keeps documents that Apollo has parsed and validated. Apollo's own store keeps the text and the tokens of a document
- * without counting them, so clients without a key could fill the memory. `parseOptions` bounds the tokens, and
- * `limitDocument` the comments.
+ * Keeps documents that Apollo has parsed and validated. Apollo's own store ignores the text and the tokens of a
+ * document when it counts bytes, so clients without a key could fill the memory. `parseOptions` limits the tokens of a
+ * document, and `limitDocument` its comments.
  */
 export function documentStore(): DocumentStore {
   const documents = new LRUCache<string, DocumentNode>({
@@ -99,7 +99,10 @@ function refuseSubscription({ operation }: OperationDefinitionNode): void {
   });
 }
 
-/** All operations have one route, so their type names the span. Their own names, which clients choose, are left out. */
+/**
+ * All operations have the same route, so the span is named by the type of the operation. The name of the operation,
+ * which the client chooses, is left out.
+ */
 function nameSpan(operation: OperationTypeNode): void {
   const span = activeSpan();
   span?.rename(`graphql ${operation}`);
@@ -107,8 +110,8 @@ function nameSpan(operation: OperationTypeNode): void {
 }
 
 /**
- * A page of another origin cannot send these headers without a preflight, so a request with one of them is no forgery.
- * `authorization` is among them, because clients such as urql send short queries by GET.
+ * A page of another origin cannot send these headers without a preflight, so a request with one of them is no
+ * cross-site request forgery. `authorization` is among them, because clients such as urql send short queries by GET.
  */
 const PREFLIGHTED = ['apollo-require-preflight', 'x-apollo-operation-name', 'authorization'];
 

@@ -43,7 +43,9 @@ export class GraphqlSocket {
     });
   }
 
-  /** Number of open subscriptions. A query, or an operation that is still starting, has no iterator. */
+  /**
+   * Number of open subscriptions. A query, or an operation that is still starting, has no iterator and does not count.
+   */
   get subscriptions(): number {
     return Object.values(this.state.subscriptions ?? {}).filter((iterator) => iterator !== null).length;
   }

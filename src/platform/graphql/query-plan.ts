@@ -204,7 +204,7 @@ class Planner {
 
 function resolverOf(field: GraphQLField<unknown, unknown>, key: string, node: FieldNode): PlannedField['resolve'] {
   const resolve = field.resolve!;
-  const info = { path: { key } } as GraphQLResolveInfo; // resolvers of this service read no more
+  const info = { path: { key } } as GraphQLResolveInfo; // resolvers of this service read nothing else in it
   if (field.args.length === 0) return (source, { context }) => resolve(source, {}, context, info);
   return (source, { variables, context }) => resolve(source, getArgumentValues(field, node, variables), context, info);
 }

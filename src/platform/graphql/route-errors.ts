@@ -53,7 +53,7 @@ async function checkVariables({ query }: FastifyRequest): Promise<void> {
 
 async function checkLines({ body }: FastifyRequest): Promise<void> {
   const { query } = (body ?? {}) as { query?: unknown };
-  if (typeof query !== 'string' || query.length < DOCUMENT_LIMITS.lines) return; // nearly all are shorter
+  if (typeof query !== 'string' || query.length < DOCUMENT_LIMITS.lines) return; // too short for so many lines
   const excess = excessOfLines(query);
   if (excess) throw excess;
 }

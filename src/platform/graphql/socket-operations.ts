@@ -64,7 +64,7 @@ export function socketOperations({
   });
 }
 
-/** Accepts both common spellings, because header names ignore case. */
+/** Accepts both common spellings, because header names ignore case. Undefined if neither is given as a text. */
 function authorizationIn(params: Record<string, unknown> | undefined): string | undefined {
   const value = params?.authorization ?? params?.Authorization;
   return typeof value === 'string' ? value : undefined;

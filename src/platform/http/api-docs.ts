@@ -55,7 +55,7 @@ function hiddenBut(shown) {
 }
 `;
 
-/** The page loads nothing from other servers: no fonts, no proxy, no telemetry. It writes its styles itself. */
+/** The page loads nothing from other servers: no fonts, no proxy, no telemetry. Its styles are inline. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -52,7 +52,7 @@ async function sendProgram({ headers }: FastifyRequest, reply: FastifyReply): Pr
 }
 
 const describe = (reply: FastifyReply, extension: string): FastifyReply =>
-  reply.type(TYPES[extension]!).header('cache-control', 'public, max-age=86400'); // they change only with a release
+  reply.type(TYPES[extension]!).header('cache-control', 'public, max-age=86400'); // files change only with a release
 
 /** @throws ApiError route_not_found when only a part of the program was built */
 async function read(name: string): Promise<Buffer> {

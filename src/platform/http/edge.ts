@@ -149,8 +149,8 @@ function noteResponses(server: Server): void {
 }
 
 /**
- * Responds to a request that Node could not parse, or that timed out before it was complete. Only closes the connection
- * if a response on it has begun.
+ * Responds to a request that Node could not parse, or that timed out before it was complete. If a response on the
+ * connection has begun, closes the connection without another response.
  */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isWatched(socket)) return; // the watched body has its own time limit
@@ -176,7 +176,8 @@ function fromParser(cause: NodeJS.ErrnoException): ApiError {
 }
 
 /**
- * Responds to two kinds of requests that Node does not pass to fastify: Node would send no body, or no response at all.
+ * Responds to requests with an unknown `Expect`, and to CONNECT. Node does not pass them to fastify: it would send no
+ * body, or no response at all.
  */
 function answerExpectAndConnect(fastify: FastifyInstance, routes: KnownRoutes): void {
   fastify.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {

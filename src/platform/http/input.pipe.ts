@@ -17,8 +17,8 @@ const EMPTY_IS_VALID = new WeakSet<Type<object>>();
 
 /**
  * Validates bodies, query strings and GraphQL arguments against their input classes. Nest's own pipe coerces numbers in
- * paths and drops `__proto__` silently. This pipe coerces only the fields of a query string whose class asks for it
- * (`fromQuery`). It drops only null fields in GraphQL.
+ * paths and drops `__proto__` silently. This pipe coerces only fields that are declared with `fromQuery`, and drops
+ * only null fields in GraphQL.
  */
 export class InputPipe implements PipeTransform {
   transform(value: unknown, { type, metatype, data }: ArgumentMetadata): unknown {
@@ -31,7 +31,8 @@ export class InputPipe implements PipeTransform {
 }
 
 /**
- * Gathers text maps, and joins with commas the values of each parameter in the class's static list `repeatable`.
+ * Gathers text maps such as `metadata[team]=a`. For a parameter in the class's static list `repeatable`, joins all its
+ * values with commas.
  * @throws ApiError invalid_type for another parameter of the class that is given twice
  */
 function queryOf(query: Record<string, unknown>, metatype: Type<object>): Record<string, unknown> {
@@ -41,7 +42,7 @@ function queryOf(query: Record<string, unknown>, metatype: Type<object>): Record
     if (Array.isArray(value)) gathered[name] = value.join(',');
   }
   const repeated = Object.keys(gathered).find((name) => Array.isArray(gathered[name]));
-  // An unknown parameter is reported as unknown.
+  // A parameter that the class does not have is reported later, as unknown.
   if (repeated === undefined || !propertiesOf(metatype).has(repeated)) return gathered;
   throw new ApiError('invalid_type', { param: repeated, message: `${repeated} may be given only once.` });
 }

@@ -37,26 +37,26 @@ export interface HttpLimits {
   /** From the first byte (or the connection) to the end of the headers. */
   headersTimeoutMs: number;
   /**
-   * From the first byte to the end of the body. Node looks every `timeoutCheckMs`, so a slow request may last that much
-   * longer.
+   * From the first byte to the end of the body. Node checks this every `timeoutCheckMs`, so a slow request may last
+   * that much longer.
    */
   requestTimeoutMs: number;
   /** How often `headersTimeoutMs` and `requestTimeoutMs` are checked. */
   timeoutCheckMs: number;
   /**
-   * A client that reads nothing of its answer for so long is cut off: it would hold memory, a file and one of
+   * A client that reads nothing of its answer for this time is cut off: it would hold memory, a file and one of
    * `requestsAtOnce`.
    */
   stallMs: number;
-  /** Requests in flight, without event streams and those of `stopCounting`; more get 503. */
+  /** Requests in flight, except event streams and requests for which `stopCounting` was called; more get 503. */
   requestsAtOnce: number;
   /** The bodies of the requests in flight, together. */
   bodyBytesAtOnce: number;
   /** Bodies still being received, together; over the limit the oldest upload gets 503. */
   incomingBytesAtOnce: number;
   /**
-   * Bytes of large answers that their clients have not taken, together; over the limit a connection of the caller with
-   * most is closed.
+   * Bytes of large answers that their clients have not read, together. Over the limit, the oldest connection of the
+   * caller with the most such bytes is closed.
    */
   unreadBytesAtOnce: number;
   uploads: UploadLimits;

@@ -30,7 +30,12 @@ const waitSeconds = histogram(
   ['kind'],
 );
 
-/** `prefer`: a creation that is answered with the outcome of its task; `long_poll`: a read that waits for a change. */
+/**
+ * - `prefer`: a creation that is answered with the outcome of its task
+ * - `long_poll`: a read that waits for a change
+ * - `stream`: an event stream
+ * - `socket`: a WebSocket
+ */
 export type WaitKind = 'prefer' | 'long_poll' | 'stream' | 'socket';
 
 const methodOf = closedLabel(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -155,7 +160,7 @@ export function logRequests(fastify: FastifyInstance, log: NestLogger, which: Co
 
 const spans = new WeakMap<FastifyRequest, OpenSpan>();
 
-/** The span of a request, if it is sampled. */
+/** The span of a request; undefined if the request is not sampled. */
 const spanOf = (request: FastifyRequest): OpenSpan | undefined => spans.get(request);
 
 /** Opens a span for each sampled request, named by the method and the pattern of the route. Health routes have none. */
@@ -190,7 +195,7 @@ export function traceRequests(fastify: FastifyInstance): void {
   });
 }
 
-/** The error code in an `ErrorBody`. */
+/** The error code in an `ErrorBody`; undefined for any other payload. */
 function codeIn(payload: unknown): string | undefined {
   if (typeof payload !== 'string') return undefined;
   try {

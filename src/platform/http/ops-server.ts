@@ -34,8 +34,8 @@ export class OpsServer {
   }
 
   /**
-   * Refuses health paths on the port of the API, and all other paths on the port of operators. Compares the route that was
-   * found, because the path in a URL may be encoded.
+   * Refuses health paths on the port of the API, and all other paths on the port of operators. Compares the route that
+   * was found, because the path in a URL may be encoded.
    */
   private assertRightPort(request: FastifyRequest): void {
     if (isHealthPath(routeOf(request).url ?? '') !== this.requests.has(request.raw))

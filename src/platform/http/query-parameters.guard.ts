@@ -14,8 +14,8 @@ const IGNORES_UNKNOWN_QUERY = 'http:ignores-unknown-query';
 export const IgnoresUnknownQuery = () => SetMetadata(IGNORES_UNKNOWN_QUERY, true);
 
 /**
- * `all`: the handler has an argument for the whole query, whose class the pipe validates, or the route ignores unknown
- * parameters.
+ * `all`: this guard allows every name. Then the pipe validates the whole query against an input class, or the route
+ * ignores unknown parameters.
  */
 type KnownParameters = ReadonlySet<string> | 'all';
 

@@ -35,7 +35,7 @@ export function keepRoutes(fastify: FastifyInstance): void {
   fastify.decorateRequest(ROUTE, null);
 }
 
-/** The options of the route that a request matched. Fastify builds them at each read, and many functions read them. */
+/** The options of the route that a request matched. They are kept, because Fastify builds them again at each read. */
 export function routeOf(request: RoutedRequest): Route {
   return (request[ROUTE] ??= request.routeOptions);
 }
@@ -52,7 +52,7 @@ export const replaceBody = (raw: IncomingMessage, body: Readable): void => void 
 /** The body of a request. Read this stream instead of `raw`: it limits how many tiny chunks a body may have. */
 export const bodyOf = (raw: IncomingMessage): Readable => replaced.get(raw) ?? raw;
 
-/** Whether `If-None-Match` contains this tag, by weak comparison (RFC 9110, 13.1.2). */
+/** Whether `If-None-Match` contains this tag, by weak comparison, or is `*` (RFC 9110, 13.1.2). */
 export function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '');

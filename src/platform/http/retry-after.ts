@@ -5,7 +5,10 @@ const SECONDS: Record<Precision, RegExp> = { seconds: /^[0-9]{1,9}$/, fractions:
 
 /** The start of an HTTP date. `Date.parse` alone accepts many other texts. */
 const WEEKDAY = /^[A-Z][a-z]{2,8}, /;
-/** The third date format that RFC 9110 requires of recipients, C's asctime. It names no time zone and is UTC. */
+/**
+ * The format of C's asctime, one of three date formats that RFC 9110 requires recipients to accept. It names no time
+ * zone and is UTC.
+ */
 const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} [0-9]{4}$/;
 
 /**

@@ -88,7 +88,7 @@ function decode(bytes: Buffer): string {
 
 /** Nested objects and lists; docs/api/errors.md promises this bound. */
 const MAX_DEPTH = 32;
-/** The most keys of one object. Every check of an object, its copy and its fingerprint take time for each key. */
+/** The most keys of one object. To check, copy or fingerprint an object takes time for each key. */
 const MAX_KEYS = 5_000;
 /**
  * Up to this number of keys a linear search is faster than a Set, because it allocates nothing. Few objects have more
@@ -193,7 +193,10 @@ class JsonScan {
     return level;
   }
 
-  /** Finds the closing quote of a string with a backslash before the quote at `quote`. */
+  /**
+   * Finds the closing quote of a string. `quote` is the position of the first candidate: a backslash before it may
+   * escape it.
+   */
   private endOfEscaped(quote: number): number {
     const { text } = this;
     while (this.nextBackslash < quote) {

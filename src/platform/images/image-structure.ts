@@ -74,7 +74,7 @@ const webpLength = (webp: Buffer): number => 8 + webp.readUInt32LE(4);
 /** Counts scans, because each costs a decoder one pass. Thumbnails and bytes after the end do not count. */
 export const countJpegScans = (jpeg: Buffer): number => readJpeg(jpeg).scans;
 
-/** If a picture has no end, its length is that of all bytes. */
+/** If a picture has no end marker, its length is that of all bytes. */
 function readJpeg(jpeg: Buffer): { scans: number; length: number } {
   let scans = 0;
   for (const { marker, end } of jpegSegments(jpeg)) {

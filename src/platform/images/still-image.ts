@@ -5,9 +5,9 @@ import { countJpegScans, hasTooManyParts, imageFormat, imageLength, isAnimated }
 const MAX_PIXELS = 33_500_000;
 
 /**
- * The most memory that a decoder may need at once. Only a JPEG with several scans (all coefficients) and an interlaced
- * PNG (all pixels) come near this limit. The limit refuses 33 megapixels of CMYK in several scans (276 MB measured) and
- * 33 megapixels of interlaced 16-bit RGBA (284 MB).
+ * The most memory that a decoder may need at once. Only two kinds of images come near this limit: a JPEG with several
+ * scans, whose coefficients are all in memory, and an interlaced PNG, whose pixels are. The limit refuses 33 megapixels
+ * of CMYK in several scans (276 MB measured) and 33 megapixels of interlaced 16-bit RGBA (284 MB).
  */
 const MAX_DECODER_BYTES = 210_000_000;
 

@@ -16,7 +16,7 @@ export function withoutMetadata(bytes: Buffer, format: ImageFormat): Buffer {
 
 const APP0 = 0xe0;
 const APP2 = 0xe2;
-/** Adobe's segment says how the colours are stored. */
+/** Adobe's segment says how the colours are stored, so it is kept. */
 const APP14 = 0xee;
 const APP15 = 0xef;
 const COMMENT = 0xfe;

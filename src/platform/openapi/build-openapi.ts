@@ -48,7 +48,10 @@ const operationsOf = ({ paths }: Json): Json[] =>
 
 const IS_TEXT = /^(?:application\/json|application\/jsonl|text\/event-stream)$/;
 
-/** One real call of each operation, by method and path: docs/api/examples.json, which `npm run examples` records. */
+/**
+ * One real call of each operation, by method and path. `npm run examples` records them in docs/api/examples.json;
+ * `dist` has a copy.
+ */
 const readExamples = (): Json => JSON.parse(readFileSync(`${ROOT_FOLDER}dist/reference/examples.json`, 'utf8')) as Json;
 
 /** Adds what a running service was asked and answered: path parameters, body, successful response. */
@@ -169,7 +172,10 @@ function operationId(controller: string, method: string): string {
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
 }
 
-/** Adds to an operation a note about its scope, missing descriptions of responses, headers and errors. */
+/**
+ * Completes an operation: adds a note about its scope, the descriptions that its responses lack, headers, and error
+ * responses.
+ */
 function finish(operation: Json, method: string, shared: Json): void {
   const scope = operation[SCOPE_KEY];
   if (scope) operation.description = [operation.description, `Needs the scope \`${scope}\`.`].filter(Boolean).join(' ');

@@ -38,11 +38,11 @@ export const NOT_OF_A_ROUTE: readonly ErrorCode[] = [
 ];
 /** Codes that have the status 400, not that of the catalogue, when they are about a field of the body. */
 const IN_A_BODY: ErrorCode[] = ['model_not_found', 'file_not_found', 'file_expired'];
-/** Operations with a body for which the codes of `IN_A_BODY` are about the path. */
+/** Operations that have a body, but for which the codes of `IN_A_BODY` are about the path. */
 const OF_A_FILE = ['keepFile'];
 
 /**
- * Lists the errors that an operation answers: one response for each status, one example for each code.
+ * Documents the errors that an operation may answer: one response for each status, one example for each code.
  * @param shared gets the responses that many operations have
  */
 export function addErrorResponses(operation: Json, method: string, shared: Json): void {
@@ -80,8 +80,9 @@ function codesOf(operation: Json): ErrorCode[] {
 }
 
 /**
- * The name of a response that several operations share, such as `TaskNotFound` for `task_not_found` alone.
- * @returns undefined for a response with several codes, except `Unauthorized`: it stays with its operation
+ * The name of a response that several operations share: `Unauthorized` for the errors of the key, otherwise the name of
+ * its only code, such as `TaskNotFound` for `task_not_found`.
+ * @returns undefined for any other response with several codes, which stays in its operation
  */
 function sharedName(codes: ErrorCode[]): string | undefined {
   if (codes.length === OF_THE_KEY.length && codes.every((code) => OF_THE_KEY.includes(code))) return 'Unauthorized';

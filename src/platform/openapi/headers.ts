@@ -34,8 +34,8 @@ export const headerRefs = (...names: HeaderName[]): Json =>
 export const CREATED_HEADERS = headerRefs('Location', 'Idempotent-Replayed', 'Model-Version');
 
 /**
- * Adds the header of a route that creates once per idempotency key. The route's documented errors follow from the
- * header.
+ * Documents the header `Idempotency-Key` of a route that creates once per key. The documented errors of the route
+ * follow from this header.
  */
 export const TakesIdempotencyKey = (): MethodDecorator =>
   applyDecorators(

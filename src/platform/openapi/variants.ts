@@ -16,11 +16,14 @@ interface Variants {
   /** The field whose value decides which other fields are present. */
   field: string;
   byValue: Readonly<Record<string, Variant>>;
-  /** By the name of a further component: the variant that it repeats, and the fields that are optional in it. */
+  /**
+   * Further components, by name. Such a component repeats the variant of `value`, but its fields in `optional` may be
+   * missing.
+   */
   shortened: Readonly<Record<string, { value: string; optional: readonly string[] }>>;
 }
 
-/** Makes the class a union in OpenAPI, so that generated types narrow when a program looks at the field. */
+/** Makes the class a union in OpenAPI, so that generated types narrow when a program checks the value of `field`. */
 export const VariesBy = (field: string, variants: Omit<Variants, 'field'>): ClassDecorator =>
   ApiExtension(VARIANTS, { field, ...variants }) as ClassDecorator;
 

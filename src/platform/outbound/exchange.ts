@@ -9,7 +9,10 @@ import { clientOnSocket } from './client.ts';
 /** How long an idle connection is kept. Most servers keep it longer, so they do not close it first. */
 export const IDLE_MS = 1000;
 
-/** Bytes of an answer that wait for their reader. Few: each byte may be a chunk, which takes hundreds of bytes more. */
+/**
+ * The most bytes of an answer that wait for their reader. They are few, because each byte may be a chunk, and a chunk
+ * takes hundreds of bytes.
+ */
 const WAITING_BYTES = 4096;
 
 /** HTTP/1.1 over one open and checked socket. It serves one request at a time. */
@@ -137,7 +140,7 @@ function countedChunks(): Transform {
   });
 }
 
-/** @returns true: a file is always read to its end, or the exchange fails */
+/** @returns true: a body that is saved is always read to its end, or the exchange fails */
 async function save(body: AsyncIterable<Buffer>, path: string, maxBytes: number): Promise<true> {
   const file = await open(path, 'wx', 0o600);
   try {

@@ -1,7 +1,8 @@
 /**
  * - `blocked_address`: an address, port or scheme that may not be called, at any hop; nothing was sent there
  * - `dns_failure`: the name has no address, or no DNS server answered
- * - `connect_failed`: no connection, or it broke or was not HTTP before the answer was complete
+ * - `connect_failed`: no connection, a connection that broke before the answer was complete, or an answer that is not
+ *   HTTP
  * - `tls_error`: no trusted TLS session for this name
  * - `timeout`: the answer was not complete in time
  * - `http_status`: set by callers, which decide which statuses are failures

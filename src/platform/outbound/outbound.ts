@@ -12,12 +12,12 @@ import { checkOutboundUrl } from './url-rules.ts';
 import { userAgent, WEBHOOK_AGENT } from './user-agent.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** Maximum number of idle connections over all keys. */
+/** Maximum number of idle connections, for all keys of connections together. */
 const MAX_IDLE = 200;
 /** Older connections are closed after their request: the server behind the address may have been replaced. */
 const MAX_AGE_MS = 60_000;
 
-/** Connections whose answer was read completely, kept for the next request with the same key within a second. */
+/** Connections whose answer was read completely. Each is kept for a second, for another request with the same key. */
 class IdleConnections {
   private readonly idle = new Map<string, Set<Connection>>();
   private count = 0;
@@ -60,8 +60,8 @@ const PURPOSES = {
 
 export interface OutboundRequest {
   /**
-   * `webhook`: https only, unless the operator allows http; an answer over the limit is truncated. `image`: http too; an
-   * answer over the limit is an error.
+   * - `webhook`: only https, unless the operator allows http. An answer over the limit is truncated.
+   * - `image`: https or http. An answer over the limit is an error.
    */
   purpose: keyof typeof PURPOSES;
   method: 'GET' | 'POST';
@@ -75,9 +75,11 @@ export interface OutboundRequest {
   maxRedirects?: number;
   /** Aborts early; its reason is then thrown unchanged. */
   signal?: AbortSignal;
-  /** See `Exchange`. Only for images, because it needs `tooLarge: 'fail'`. */
+  /**
+   * A new file for the body of a 2xx answer; then `body` is empty. Only for images, because their `tooLarge` is `fail`.
+   */
   saveTo?: string;
-  /** See `Exchange`. */
+  /** Called once the head of the answer has arrived. */
   onHead?: Exchange['onHead'];
 }
 
@@ -94,7 +96,7 @@ export interface OutboundAnswer extends Answer {
 /**
  * Calls addresses that clients chose, but only public ones or those that the operator has excepted. For each request
  * and each redirect, the URL, every DNS answer and the connected socket are checked. Uses no proxy and no cookies. A
- * webhook may reuse the connection of an earlier webhook, if its address is still among the addresses of the name.
+ * webhook may reuse the connection of an earlier webhook, if the name still resolves to the connection's address.
  */
 @Injectable()
 export class Outbound implements OnApplicationShutdown {
@@ -152,8 +154,8 @@ export class Outbound implements OnApplicationShutdown {
     } catch (error) {
       const isBroken = error instanceof OutboundError && error.kind === 'connect_failed' && !isAnswered;
       if (!isBroken || !connection.isReused) throw error;
-      // The server closed the connection while the request was sent, most likely before it read the request. If a
-      // webhook arrives twice, its receiver sees the same id twice.
+      // The server closed the connection while the request was sent, most likely before it read the request. So the
+      // request is sent again on a new connection. If a webhook arrives twice, its receiver sees the same id twice.
       return await this.exchange(await this.connect(url, signal, false), url, request, signal);
     }
   }

@@ -39,8 +39,8 @@ function networksOf(cidrs: readonly string[]): ReturnType<typeof ipaddr.parseCID
 }
 
 /**
- * Turns a mapped address into its IPv4 address. ipaddr.js mistakes `::a.b.c.d`, an IPv4-compatible address (RFC 4291,
- * deprecated), for a mapped one. A leading zero prevents that.
+ * Parses an address, and turns a mapped one into its IPv4 address. ipaddr.js mistakes `::a.b.c.d`, an IPv4-compatible
+ * address (RFC 4291, deprecated), for a mapped one. A leading zero prevents that.
  */
 function parse(ip: string): ipaddr.IPv4 | ipaddr.IPv6 {
   // Faster than `process`, which throws and catches errors to find out the kind of an address.

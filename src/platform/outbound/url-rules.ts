@@ -14,8 +14,8 @@ const STORE_PORTS = new Set([3306, 5432, 6379, 9200, 11211, 27017]);
 const LOOPBACK = ['127.0.0.1', '::1'];
 
 /**
- * Checks a URL from a client without network access: form, scheme, literal address, port. The addresses of a name may
- * change, so they are checked at each attempt (`refusedAddress`).
+ * Checks the form, scheme, literal address and port of a URL that a client sent. Uses no network. The addresses of a
+ * name may change, so they are checked at each attempt (`refusedAddress`).
  * @param demands `https`: http is refused unless the operator allows it; `param`: the field that an error names
  * @returns the parsed URL; its hostname is canonical (decimal, octal, hexadecimal, full-width and encoded forms are
  *   resolved)

@@ -1,7 +1,8 @@
 import { outsideOfRequests } from '../observe/logging/request-context.ts';
 
 /**
- * Repeats a task until it is stopped, on time and on request. Runs never overlap.
+ * Repeats a task until `stop` is called. The next run begins after the seconds that `run` returned, or on request. Runs
+ * never overlap.
  * @param run does the task once and returns the seconds until the next run; it must not throw
  */
 export class Interval {

@@ -5,8 +5,8 @@ const STEP_MS = 10;
 const MAX_SPREAD_MS = 5_000;
 
 /**
- * Spreads an action on many items over time: some every 10 ms. So clients that reconnect as soon as they are
- * disconnected do not all reconnect at the same moment. A single item is not delayed.
+ * Spreads an action on many items over time: every 10 ms it is done for some of them. So clients that reconnect as soon
+ * as they are disconnected do not all reconnect at the same moment. A single item is not delayed.
  * @param withinS the time that a shutdown may take; at most half of it is used
  */
 export async function withJitter<Item>(

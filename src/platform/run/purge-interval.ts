@@ -2,8 +2,8 @@ import type { Logger } from '@nestjs/common';
 import { Interval } from './interval.ts';
 
 /**
- * Seconds between purges that found little: a minute, or less if TASK_SWEEP_S is below its default. A purge may be
- * late, because reads leave out what has expired, to the second.
+ * Seconds from a purge that left nothing to delete until the next one: a minute, or less if TASK_SWEEP_S is below its
+ * default. A purge may be late, because every read leaves out the rows that have expired, to the second.
  */
 export const purgePauseS = (taskSweepS: number): number => Math.min(60, taskSweepS * 12);
 
@@ -13,7 +13,7 @@ interface PurgePlan {
   failure: string;
   /** The most rows that a purge deletes. After a purge of this size the next one follows at once. */
   fullRound: number;
-  /** Seconds between any other purge and the next one. */
+  /** Seconds from a purge that deleted fewer rows, or failed, until the next one. */
   pauseS: number;
   /** Returns how many rows it has deleted. */
   purge: () => Promise<number>;

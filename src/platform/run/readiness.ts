@@ -11,7 +11,7 @@ export interface ReadinessReport {
   checks: Record<string, Outcome>;
 }
 
-/** A check that takes longer counts as failed. */
+/** A check that takes longer counts as failed, and is reported as `timeout`. */
 const CHECK_TIMEOUT_MS = 2_000;
 /** A report is cached for this time: /readyz needs no API key, so frequent requests must not load the database. */
 const REPORT_TTL_MS = 500;
@@ -66,7 +66,7 @@ export class Readiness {
     return { ready: process === 'ok', checks: { process } };
   }
 
-  /** Runs in parallel the checks that are due, at most twice a second. Calls in between share the same report. */
+  /** Runs the checks that are due, in parallel, at most twice a second. Calls in between share the same report. */
   report(): Promise<ReadinessReport> {
     if (this.draining) return Promise.resolve({ ready: false, checks: { process: 'draining' } });
     if (this.latest === null || performance.now() > this.latest.until) {

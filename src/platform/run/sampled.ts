@@ -19,7 +19,7 @@ export class Sampled<Value> {
     return (this.reading ??= outsideOfRequests(() => this.refresh()));
   }
 
-  /** The value that was read last, however old. */
+  /** The value that was read last, however old; undefined before the first. */
   get latest(): Value | undefined {
     return this.last?.value;
   }

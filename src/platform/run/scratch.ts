@@ -14,8 +14,9 @@ export const makeScratch = (kind: 'run' | 'upload' = 'run'): string =>
   mkdtempSync(join(tmpdir(), `darkroom-${kind}-${process.pid}-`));
 
 /**
- * Never fails: a paid result must not be lost because of a file that cannot be deleted. A download that is being
- * aborted may still add a file, so there are retries. A process that starts later removes what is left.
+ * Removes a folder of `makeScratch`. Never fails: a paid result must not be lost because of a file that cannot be
+ * deleted. A download that is being aborted may still add a file, so there are retries. A process that starts later
+ * removes what is left.
  */
 export async function removeScratch(folder: string): Promise<void> {
   try {

@@ -1,11 +1,11 @@
 /** How many chunks in a row may be tiny. Encoders that write each header and number by itself send some tiny chunks. */
 const MAX_IN_A_ROW = 4_096;
-/** Chunks in a row are tiny if their mean has fewer bytes. */
+/** Chunks in a row count as tiny if their mean size is less than this. */
 const MIN_MEAN_BYTES = 64;
 
 /**
- * Notices a body of very many tiny chunks (`Transfer-Encoding: chunked`). 64 KiB of network hold 10,900 chunks of a
- * byte, and each takes about as much time and memory as a chunk of 16 KB.
+ * Notices a body of very many tiny chunks (`Transfer-Encoding: chunked`). 64 KiB from the network hold 10,900 chunks of
+ * one byte, and each of them takes about as much time and memory as a chunk of 16 KB.
  */
 export class TinyChunks {
   private chunks = 0;

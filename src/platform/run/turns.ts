@@ -90,7 +90,10 @@ export class Turns {
     else this.waiting.delete(owner);
   }
 
-  /** Ends a piece of work and starts what may run now: its owner may have none left, and then have a kept turn too. */
+  /**
+   * Ends a piece of work and starts what may run now. More than one piece may start: an owner without running work may
+   * use the kept turns.
+   */
   private passOn(ended: string): void {
     this.count(ended, -1);
     while (this.startNext());

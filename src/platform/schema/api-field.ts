@@ -13,7 +13,10 @@ interface FieldOptions {
   optional?: boolean;
   /** May be null. */
   nullable?: boolean;
-  /** Null passes validation like an omitted field, as GraphQL clients expect. The API description leaves this out. */
+  /**
+   * Null passes validation like an omitted field, as GraphQL clients expect. OpenAPI does not mention that null is
+   * allowed.
+   */
   nullIsOmitted?: boolean;
   default?: unknown;
   example?: unknown;
@@ -43,7 +46,7 @@ interface ObjectOptions extends FieldOptions {
 interface ListOptions extends BoundedOptions {
   /** Whether each entry may occur only once. */
   unique?: boolean;
-  /** Pattern of each text. */
+  /** Pattern of each entry, for a list of texts. */
   pattern?: { regex: RegExp; message: string };
 }
 
@@ -58,7 +61,7 @@ interface Kind {
 }
 
 /**
- * Declares one field of a view or an input for both schemas and for validation. In OpenAPI the field has the name of
+ * Declares one field of a view or an input, for OpenAPI, GraphQL and validation. In OpenAPI the field has the name of
  * its property (`task_id`), in GraphQL this name in camel case (`taskId`). The validation pipe checks the field's type
  * and bounds. Nest reads a GraphQL field from the property, so views need no mapping. snake-case.ts maps inputs. Views
  * are never validated, so their rules stay unused.

@@ -9,7 +9,7 @@ export interface Choice<T extends string = string> {
 }
 
 /**
- * Declares a set of values once for both schemas.
+ * Declares a set of values once for OpenAPI and GraphQL.
  * @param name the name of the GraphQL enum, unique in the service
  */
 export function defineChoice<const T extends string>(

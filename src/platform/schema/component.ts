@@ -1,7 +1,7 @@
 /** Under this key an inline schema has the name of the component that it becomes. */
 export const COMPONENT = 'x-component';
 
-/** A part of the description of the API, without a more exact type. */
+/** A part of the OpenAPI document, without a more exact type. */
 export interface Json {
   [key: string]: any;
 }

@@ -38,7 +38,7 @@ export function toList<View>(data: View[], hasMore: boolean, idOf: (view: View) 
   };
 }
 
-/** The same list as a JSON text, from the JSON texts of its entries. */
+/** The JSON text of a list, from the JSON texts of its entries. It is the text that the list of `toList` would have. */
 export function jsonOfList(data: string[], hasMore: boolean, ids: string[]): string {
   const { data: _data, object, ...rest } = toList(ids, hasMore, (id) => id);
   return `{"object":${JSON.stringify(object)},"data":[${data.join(',')}],${JSON.stringify(rest).slice(1)}`;

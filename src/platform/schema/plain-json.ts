@@ -14,8 +14,8 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
 export const isPlainJson = (text: Buffer): boolean => excessIn(text) === null;
 
 /**
- * What forbids parsing a text as JSON; null: nothing. Eight megabytes of brackets would keep the main thread busy for
- * seconds, and take thirty times their size in memory. Levels that are left open are no JSON at all.
+ * Why a text must not be parsed as JSON; null if it may be. Eight megabytes of brackets would keep the main thread busy
+ * for seconds, and take thirty times their size in memory. A text with levels that stay open is no JSON at all.
  */
 export function excessIn(text: Buffer): 'levels' | 'open levels' | 'values' | null {
   if (text.length <= SMALL_BYTES) return null;

@@ -20,7 +20,7 @@ export class DiskStorage implements Storage {
   async put(key: string, body: StorageBody): Promise<void> {
     const target = join(this.root, checkKey(key));
     // The task row will durably say "succeeded", so the bytes and the file name must survive a power cut as well. No
-    // reader has the key yet, so no rename is needed. For a small file, a rename would take a third of the time.
+    // reader has the key yet, so no rename is needed. For a small file, a rename would be a third of the work.
     await store(target, body, () => sync(dirname(target)));
   }
 

@@ -18,7 +18,7 @@ export interface S3Bucket {
 export interface S3Limits {
   connectMs: number;
   /**
-   * A connection is cut when no byte moves for this time, before the first byte or later. The whole time is not
+   * A connection is cut when no byte moves for this time, before the first byte or later. The total time is not
    * limited, because a large video on a slow line takes longer.
    */
   silenceMs: number;
@@ -28,7 +28,8 @@ export const S3_LIMITS: S3Limits = { connectMs: 5_000, silenceMs: 30_000 };
 
 /**
  * Maximum connections of a process. Every download that a client still reads holds a connection. A call that finds no
- * free connection fails as if it could not connect. With the SDK's 50, slow readers made the puts of tasks fail.
+ * free connection fails as if it could not connect. With the SDK's default of 50, slow readers made the puts of tasks
+ * fail.
  */
 const CONNECTIONS = 500;
 
@@ -68,7 +69,7 @@ export async function connectBucket(url: string, limits: Partial<S3Limits>): Pro
 /** The most bytes of an answer that is no file. A page of a listing has 1,000 keys of at most 1,024 bytes. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-/** Ends an answer that is too long, because the SDK reads every answer but a file whole into memory. */
+/** Ends an answer that is too long. The SDK reads every answer into memory as a whole, except a file. */
 function boundAnswers(client: S3Client): void {
   client.middlewareStack.add(
     (next, { commandName }) =>
@@ -102,7 +103,7 @@ const ignore = (): void => undefined;
 const SDK_LOGGER = {
   trace: ignore,
   debug: ignore,
-  info: ignore, // each request with its input
+  info: ignore, // the SDK would log each request with its input
   warn: (msg: unknown) => logger.warn({ event: 'storage.sdk_warned', msg: String(msg) }),
   error: ignore,
 };

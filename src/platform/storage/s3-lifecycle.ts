@@ -6,8 +6,8 @@ const GRACE_DAYS = 2;
 
 /**
  * Writes the rule that removes the parts of unfinished uploads, and keeps the rules of others. Files have no rule:
- * their owner may keep them, which a bucket cannot know. Removes the rule for files of tasks that earlier versions
- * wrote.
+ * their owner may keep them, which a bucket cannot know. Also removes the rule for the files of tasks, which earlier
+ * versions wrote.
  * @returns what the rules do, for the operator
  */
 export async function writeLifecycle(url: string): Promise<string> {

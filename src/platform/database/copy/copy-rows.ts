@@ -18,8 +18,8 @@ const NEWLINE = 0x0a;
 const columnsOf = ({ columns }: CopiedTable): string => columns.map(escapeIdentifier).join(', ');
 
 /**
- * Copies a query, because `copy` cannot read a partitioned table itself. The rows of a partitioned table are in the
- * order of its key, because two databases may have different partitions.
+ * Copies a query, because `copy` cannot read a partitioned table itself. A partitioned table is read in the order of
+ * its primary key, because two databases with the same rows may have different partitions.
  */
 const copyOut = (table: StoredTable): string => {
   const order = table.order.length === 0 ? '' : ` order by ${table.order.map(escapeIdentifier).join(', ')}`;

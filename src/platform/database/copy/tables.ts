@@ -11,9 +11,9 @@ export interface CopiedTable {
   columns: string[];
 }
 
-/** A table as the database has it. */
+/** A table that exists in a database, and the order in which a copy reads its rows. */
 export interface StoredTable extends CopiedTable {
-  /** The columns of the primary key for a partitioned table; otherwise none. */
+  /** The columns of the primary key if the table is partitioned; otherwise empty. */
   order: string[];
 }
 
@@ -21,7 +21,9 @@ interface FoundTable extends StoredTable {
   parents: string[];
 }
 
-/** Leaves out partitions, which are read and written through their table, and tables of extensions. */
+/**
+ * Leaves out partitions, because they are read and written through their table. Leaves out tables of extensions too.
+ */
 const TABLES = `
   select c.relname as name,
     array(
@@ -58,7 +60,7 @@ export async function readTables(client: Client): Promise<StoredTable[]> {
 
 /**
  * Locks the tables, so that nobody drops or alters them until the transaction ends.
- * @param mode `access share` permits reads and writes of others, `exclusive` only reads
+ * @param mode `access share` permits other sessions to read and write, `exclusive` only to read
  */
 export async function lockTables(
   client: Client,

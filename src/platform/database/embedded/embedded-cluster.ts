@@ -19,8 +19,8 @@ export interface EmbeddedCluster {
 export const EMBEDDED_NAME = 'darkroom';
 
 /**
- * Creates the folder. If this process is root, the mode is 0711, because the database runs as another user, who must
- * traverse the folder. Secrets inside have the mode 0600 or 0700.
+ * Creates the folder if it is missing. If this process is root, the mode is 0711, because the database runs as another
+ * user, who must traverse the folder. Secrets inside have the mode 0600 or 0700.
  */
 export function createDataDir(dataDir: string): void {
   if (existsSync(dataDir)) return;

@@ -24,7 +24,7 @@ const START_ATTEMPTS = 5;
  */
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
-  'unix_socket_directories=', // unused: a path there could exceed the length limit of sockets
+  'unix_socket_directories=', // no socket: its path could exceed the length limit of socket paths
   'max_connections=200',
   'shared_buffers=128MB',
   'timezone=UTC',
@@ -41,8 +41,9 @@ const WITHOUT_FSYNC = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=
 const RETRY_CODES = ['57P03', '53300', 'ECONNREFUSED', 'ECONNRESET'];
 
 /**
- * Starts the PostgreSQL in `dataDir`. If its server is running, the process joins it: another process (ROLE=api beside
- * ROLE=worker) has started it, or a killed one has left it running. The first start creates the cluster.
+ * Starts the PostgreSQL in `dataDir`. If its server is already running, this process joins it: another process
+ * (ROLE=api beside ROLE=worker) has started the server, or a killed process has left it running. The first start
+ * creates the cluster.
  * @param options.fsync false only in tests
  * @throws Error that suggests a remedy (another DATA_DIR, another user, DATABASE_URL)
  */
@@ -71,7 +72,10 @@ export async function startEmbeddedPostgres(
  */
 type Presence = Client & { ref(): void; unref(): void }; // pg has both methods, its types do not
 
-/** Joins the server named in `postmaster.pid`. Null when there is no such file, or its server takes no connection. */
+/**
+ * Joins the server that `postmaster.pid` names. Returns null if there is no such file, or if its server does not accept
+ * a connection.
+ */
 async function joinServer(cluster: EmbeddedCluster): Promise<Presence | null> {
   for (const giveUpAt = Date.now() + WAIT_MS; Date.now() < giveUpAt; await sleep(100)) {
     const running = readPostmasterPid(cluster.path);
@@ -103,8 +107,8 @@ async function startServer(cluster: EmbeddedCluster): Promise<Presence> {
       await user.run(binaries.pgCtl, args, { timeoutMs: WAIT_MS + 5000 });
       return await connect(cluster, port);
     } catch (cause) {
-      // The server may still be recovering after a crash. Another program may have taken the port. Or children of a
-      // killed server may still be ending.
+      // Possible causes: the server is still recovering after a crash, another program has taken the port, or children
+      // of a killed server are still ending.
       const joined = await joinServer(cluster);
       if (joined) return joined;
       if (attempt === START_ATTEMPTS) {
@@ -161,8 +165,8 @@ async function leave(cluster: EmbeddedCluster, presence: Presence): Promise<void
 }
 
 /**
- * Counts all sessions, including an operator's psql. Counts twice, because a session that just closed may still be
- * listed.
+ * Counts all sessions, including an operator's psql. If there are any, counts once more, because a session that just
+ * closed may still be listed.
  */
 async function countClients(url: string): Promise<number> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 });

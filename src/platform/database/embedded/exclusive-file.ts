@@ -49,7 +49,7 @@ function restrict(path: string): void {
   }
   accessSync(path, constants.R_OK | constants.W_OK); // a lock on a read-only file keeps nobody out
   try {
-    chmodSync(path, 0o600); // for a file of an earlier release
+    chmodSync(path, 0o600); // for a file that an earlier release created
   } catch (error) {
     // EPERM: the file belongs to another user. It is enough that this process can lock it.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;

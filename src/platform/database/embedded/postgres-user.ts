@@ -4,11 +4,14 @@ import type { PostgresBinaries } from './postgres-binaries.ts';
 
 /** The user that runs the embedded PostgreSQL, which refuses to run as root. */
 export interface PostgresUser {
-  /** Makes that user the owner of a file or folder. Does nothing when this process already runs as that user. */
+  /**
+   * Makes the user of PostgreSQL the owner of a file or folder. Does nothing when this process already runs as this
+   * user.
+   */
   own(path: string): void;
   /**
-   * Runs a program as that user until it exits.
-   * @throws Error with the last lines the program wrote
+   * Runs a program as the user of PostgreSQL until it exits.
+   * @throws Error with the last lines that the program wrote, if the program fails
    */
   run(program: string, args: string[], options?: { input?: string; timeoutMs?: number }): Promise<void>;
 }
@@ -20,7 +23,7 @@ interface Prefix {
   gid?: number;
 }
 
-/** Environment of the programs. The operator's PG… variables must not affect the embedded server. */
+/** Environment of PostgreSQL's programs. The operator's PG… variables must not affect the embedded server. */
 const environment = () => ({
   PATH: process.env.PATH ?? '/usr/bin:/bin',
   LC_ALL: 'C',
@@ -87,10 +90,10 @@ function lookUpUser(): { uid: number; gid: number } | null {
 }
 
 /**
- * Finds the least privilege with which the user reaches both the programs and the data. A path that is open to all (a
- * clone in /srv) needs no capability. Another path (a clone in /root, mode 0700) needs one that bypasses folder
- * permissions. The candidates are tried in turn, not computed: containers drop capabilities, and access lists and mount
- * options matter too.
+ * Finds the least privilege with which the user reaches both the programs and the data. A path that is open to all,
+ * such as a clone in /srv, needs no capability. A closed path, such as a clone in /root (mode 0700), needs a capability
+ * that bypasses folder permissions. The candidates are tried in turn, not computed: containers drop capabilities, and
+ * access lists and mount options matter too.
  */
 function reachingPrefix(uid: number, gid: number, dataDir: string, binaries: PostgresBinaries): Prefix {
   const candidates: Prefix[] = [
@@ -150,7 +153,8 @@ function run(
         reject(new Error(`${program} failed: ${lastLines || error.message}`, { cause: error }));
       },
     );
-    // The program exited before it read everything. Its exit code is reported instead of this error.
+    // This error means that the program exited before it read all input. The exit code of the program is reported
+    // instead.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(input);
   });

@@ -23,8 +23,8 @@ export function readPostmasterPid(cluster: string): PostmasterPid | null {
 }
 
 /**
- * Whether the process exists and is a PostgreSQL by its name. A process whose name is unknown counts as one. After a
- * kill another program may get the id. In a restarted container this is common.
+ * Whether the process exists and is a PostgreSQL by its name. A process whose name is unknown counts as a PostgreSQL.
+ * After PostgreSQL was killed, another program may get its process id. In a restarted container this is common.
  */
 export function isPostgres(pid: number): boolean {
   try {

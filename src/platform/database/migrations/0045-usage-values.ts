@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Adds the list of the metadata values that have usage sums of their own: at most 1,000 a day for each name in the
- * metadata of an API key. The other values are summed together. Processes of the previous release do not know the
- * table, so they have no such bound.
+ * metadata of an API key. All other values have one sum together. Processes of the previous release do not know the
+ * table, so they make a sum for every value.
  */
 export class UsageValues1700000000045 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -2,8 +2,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { buildIndex } from '../build-index.ts';
 
 /**
- * Adds the bytes that clients may still write to a bucket with links that cannot be revoked. Processes of the last
- * release leave it null. The bytes of their uploads count only while an upload is pending, as before.
+ * Adds the bytes that clients may still upload through links to the bucket: such links cannot be revoked. Processes of
+ * the previous release leave the column null. The bytes of their uploads count only while an upload is pending, as
+ * before.
  */
 export class AnnouncedBytes1700000000046 implements MigrationInterface {
   /** A concurrent index build cannot run in a transaction. Each step can be repeated. */

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds the bytes of the pictures that came inside requests, and their sum for each API key. Processes of the last
- * release do not update the sum: it lacks pictures that they store, and keeps those that they delete.
+ * Adds the bytes of the pictures that came inside requests, and their sum for each API key. Processes of the previous
+ * release do not update the sum: it lacks the pictures that they store, and still contains those that they delete.
  */
 export class RequestFiles1700000000047 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -48,8 +48,8 @@ const begin = (runner: QueryRunner): Promise<void> =>
   ]);
 
 /**
- * Creates the indexes after the rows, which is much faster. Each primary key comes after the other indexes of its
- * table, because of two indexes that cost the same PostgreSQL takes the newer one.
+ * Creates the indexes after the rows, which is much faster. The primary key of each table is created last: of two
+ * indexes that cost the same, PostgreSQL takes the newer one.
  */
 const finish = (runner: QueryRunner): Promise<void> =>
   together(runner, [

@@ -6,8 +6,8 @@ const HAS_PRIORITY = `
   select from pg_attribute where attrelid = 'tasks_live'::regclass and attname = 'priority' and not attisdropped`;
 
 /**
- * SQL: the new place of a task. `priority` was the number of tasks of its key that came first. For tasks that had
- * waited long it was up to 11 lower, so it could be negative. For tasks of low priority it began at 16,400.
+ * SQL: the new place of a task. `priority` was the number of tasks of the same API key ahead of it. For tasks that had
+ * waited long, `priority` was up to 11 lower, so it could be negative. For tasks of low priority it began at 16,400.
  */
 const PLACE = '1000 * (priority + 11 - case when low then 16400 else 0 end)::bigint';
 
@@ -29,7 +29,7 @@ export class FairLine1700000000051 implements MigrationInterface {
         'drop view tasks',
         'alter table tasks_live add column place bigint not null default 0, add column held boolean not null default false',
         `update tasks_live set place = ${PLACE}`,
-        '-- squawk-ignore ban-drop-column\nalter table tasks_live drop column priority', // its index goes with it
+        '-- squawk-ignore ban-drop-column\nalter table tasks_live drop column priority', // this drops its index too
         '-- squawk-ignore require-concurrent-index-creation\ncreate index tasks_live_waiting on tasks_live (low, place, id) where waits',
         VIEW_WITH_PLACES,
         `create table line (

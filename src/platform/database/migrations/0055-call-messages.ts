@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds the name of the client's message that made a call. With this name the client can give up the call. Processes of
- * the previous release leave it null.
+ * Adds the name of the MCP message that made a call. With this name the client can give up the call. Processes of the
+ * previous release leave it null.
  */
 export class CallMessages1700000000055 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

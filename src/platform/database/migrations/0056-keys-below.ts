@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { untilStopped } from './two-tables/steps.ts';
 
 /**
- * Adds the keys above a key in whose limits its tasks count too. The service must be stopped: if an older program ended
- * such a task, those keys would count it for ever.
+ * Adds to each task the ids of the keys above its key: the task counts in the limits of these keys too. The service
+ * must be stopped: if an older program ended such a task, these keys would count it for ever.
  */
 export class KeysBelow1700000000056 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

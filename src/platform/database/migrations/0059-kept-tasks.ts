@@ -3,8 +3,8 @@ import { buildIndex } from '../build-index.ts';
 import { VIEW_WITH_STARS } from './two-tables/tables.ts';
 
 /**
- * Adds the columns of tasks that their owner keeps. A process of the previous release cannot keep a task. It shows that
- * the files of a kept task expire in the year 9999.
+ * Adds columns for tasks that their owner keeps for good. A process of the previous release cannot keep a task, and
+ * shows that the files of a kept task expire in the year 9999.
  */
 export class KeptTasks1700000000059 implements MigrationInterface {
   /** Concurrent index builds cannot run in a transaction. Each step can be repeated. */
@@ -12,7 +12,7 @@ export class KeptTasks1700000000059 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     // Not in one transaction with the view: reads lock the view before the table. A transaction that locks the table
-    // before the view could wait for such a read, and the read for it.
+    // before the view could wait for a read while the read waits for the transaction.
     await runner.query(
       `alter table tasks_done
          add column if not exists kept_at timestamptz,

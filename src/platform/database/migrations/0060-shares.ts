@@ -1,7 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds pages that show files to people without a key. Processes of the previous release neither show nor delete them.
+ * Adds shares: pages that show files to people without an API key. Processes of the previous release neither show nor
+ * delete shares.
  */
 export class Shares1700000000060 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

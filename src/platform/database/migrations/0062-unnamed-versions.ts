@@ -3,7 +3,7 @@ import { buildIndex } from '../build-index.ts';
 
 /**
  * Adds the time at which a process last had a version of a model loaded, and an index for the tasks that name a
- * version. A version that no process loads and no task names is purged.
+ * version. A version is purged when no process loads it and no task names it.
  */
 export class UnnamedVersions1700000000062 implements MigrationInterface {
   /** A concurrent index build cannot run in a transaction. Each step can be repeated. */

@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { buildIndex } from '../build-index.ts';
 
 /**
- * Adds an index of the acts of operators for the screen of providers. They are few among the acts on tasks and shares,
- * which this screen leaves out.
+ * Adds an index of the acts of operators, for the screen of providers. These acts are few. The acts on tasks and shares
+ * are many, and neither the screen nor the index contains them.
  */
 export class OperatorActs1700000000063 implements MigrationInterface {
   /** A concurrent index build cannot run in a transaction. */

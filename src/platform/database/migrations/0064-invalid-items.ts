@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { buildIndex } from '../build-index.ts';
 
 /**
- * Adds an index for the sum of the invalid items of a key, which the creation of a batch reads. Few batches have
+ * Adds an index for the sum of the invalid items of a key. The creation of a batch reads this sum. Few batches have
  * invalid items.
  */
 export class InvalidItems1700000000064 implements MigrationInterface {

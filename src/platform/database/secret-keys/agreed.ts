@@ -2,9 +2,9 @@
 const OTHERS_COUNT_S = 90;
 
 /**
- * SQL: whether all processes have this key as their newest. Only then may a statement move rows to it: a process
- * without the key could no longer read the rows. Processes with the same keys in another order would move the rows back
- * and forth.
+ * SQL: whether all processes have this key as their newest. Only then may a statement encrypt or hash rows again with
+ * this key: a process without the key could no longer read the rows. Processes with the same keys in another order
+ * would rewrite the rows for ever, each with its own newest key.
  * @param keyId a parameter of the statement, such as `$1`
  */
 export const isAgreed = (keyId: string): string =>

@@ -8,7 +8,7 @@ const NOTE_EVERY_S = 30;
 
 /**
  * Tells the other processes which SECRET_KEY is the newest of this process, and learns whether they have the same
- * newest key. Until all have the same, no rows are moved to this key: see agreed.ts.
+ * newest key. Until all have the same, no rows are encrypted or hashed again with this key: see agreed.ts.
  */
 @Injectable()
 export class NewestKey implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -22,8 +22,8 @@ export class NewestKey implements OnApplicationBootstrap, OnApplicationShutdown 
   ) {}
 
   /**
-   * Whether all processes had the same newest key at most 30 s ago. Statements that move rows check again. Always false
-   * in the command line, where this class does not start.
+   * Whether all processes had the same newest key at most 30 s ago. Statements that encrypt or hash rows again check it
+   * once more. Always false in the command line, where this class does not start.
    */
   get isAgreed(): boolean {
     return this.isCommon;

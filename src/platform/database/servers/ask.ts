@@ -3,7 +3,10 @@ import { goesOnPlain, urlOf } from './encryption.ts';
 import type { DatabaseHost } from '../../config/database-hosts.ts';
 import { ServerClient } from './server-client.ts';
 
-/** The log position has a new timeline right after a promotion, the control file only after the next checkpoint. */
+/**
+ * Reads the timeline from the WAL position. After a promotion the new timeline is in the WAL position at once, but in
+ * the control file only after the next checkpoint.
+ */
 const IDENTITY = `select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline,
   (select system_identifier::text from pg_control_system()) as system`;
 

@@ -1,6 +1,6 @@
 import type { DatabaseHost } from '../../config/database-hosts.ts';
 
-/** What a server says about itself. */
+/** What a server says about itself; `away` if it did not answer. */
 export type Answer =
   | { host: DatabaseHost; role: 'primary'; timeline: number; system: string }
   | { host: DatabaseHost; role: 'standby' | 'read-only' | 'unreported' }

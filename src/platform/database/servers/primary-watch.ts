@@ -5,7 +5,10 @@ import type { Servers } from './servers.ts';
 
 /** With several servers: how often the others are asked whether one of them is the primary now. */
 const ASK_INTERVAL_MS = 5_000;
-/** The same while a connection is in use for long, because its server may be gone. Slow statements cause this too. */
+/**
+ * How often the other servers are asked while a connection is in use for long, because its own server may be gone. A
+ * slow statement has the same effect.
+ */
 const SUSPECT_ASK_INTERVAL_MS = 1_000;
 
 /** Makes a pool leave its server when this server takes no more writes, or when another one has become the primary. */

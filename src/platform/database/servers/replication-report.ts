@@ -3,7 +3,7 @@ import { hostsOf } from '../../config/database-hosts.ts';
 import { WORDS } from './server-client.ts';
 import { Servers } from './servers.ts';
 
-/** A server that takes longer is reported as away. */
+/** A server that takes longer to answer is reported as away. */
 const ASK_TIMEOUT_MS = 5_000;
 
 /** `sync_state` is null for roles that are not in `pg_monitor`. */
@@ -46,7 +46,10 @@ async function read(url: string): Promise<Replication> {
 
 const RISK = 'a failover may lose accepted tasks, for which an upstream was paid';
 
-/** What a failover may lose, in words. Only a synchronous standby has everything that clients were told is stored. */
+/**
+ * What a failover may lose, in words. Only a synchronous standby is sure to have every commit that a client was told
+ * of.
+ */
 export function lossNote({ synchronousStandbyNames, synchronousCommit, standbys }: Replication): string {
   if (synchronousStandbyNames === '') {
     return `WARNING no standby is synchronous: ${RISK} (unless the disks are replicated). Set synchronous_standby_names`;

@@ -58,7 +58,10 @@ export class ServerClient extends Client {
     super.connect((error: Error) => callback(error ?? this.begun()!));
   }
 
-  /** Call this when the session has begun. @returns why the server is not wanted */
+  /**
+   * Call this when the session has begun. Ends the connection if the server is not wanted.
+   * @returns why the server is not wanted; undefined if it is wanted
+   */
   private begun(): Error | undefined {
     this.wasPrimary = this.role === 'primary';
     if (!this.isPrimaryWanted || this.wasPrimary) return undefined;

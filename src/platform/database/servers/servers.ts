@@ -6,13 +6,13 @@ import { type DatabaseHost, hostsOf } from '../../config/database-hosts.ts';
 import { ServerClient, WORDS } from './server-client.ts';
 
 /**
- * How long a server may take to answer in the search at a start. This is long, because a process that is loading its
- * modules is slow to read what has arrived.
+ * How long a server may take to answer in a search for the primary. This is long, because at a start the process loads
+ * its modules and is slow to read what has arrived.
  */
 const FIND_TIMEOUT_MS = 5_000;
 /**
- * How long the other servers may still take to answer after a server has said that it is primary. One of them may have
- * been promoted after it, and answers in this time if it lives. A dead one delays the choice no longer than this.
+ * How long the search waits for the other servers after the first one has said that it is primary. If another one was
+ * promoted later, it answers in this time. A dead server delays the search no longer.
  */
 const OTHERS_MS = 1_000;
 const ASK_TIMEOUT_MS = 1_500;
@@ -29,7 +29,7 @@ export class Servers {
   private hosts: readonly DatabaseHost[];
   private current: DatabaseHost | undefined;
 
-  /** @throws Error whose message completes "DATABASE_URL must …" */
+  /** @throws Error whose message begins with "must", to follow the name of the variable */
   constructor(url: string) {
     const { hosts, isPrimaryWanted } = hostsOf(url);
     this.hosts = hosts;
@@ -61,7 +61,7 @@ export class Servers {
 
   /**
    * Makes later connections use the user and the password of this URL. Open connections stay.
-   * @throws Error whose message completes "DATABASE_URL must …", if the URL is wrong or differs in anything else
+   * @throws Error whose message begins with "must", if the URL is wrong or differs in more than user and password
    */
   changeLogin(url: string): void {
     const { hosts, isPrimaryWanted } = hostsOf(url);
@@ -76,7 +76,7 @@ export class Servers {
   }
 
   /**
-   * Asks every server of a URL that names several.
+   * Finds the primary: asks every server for its role. Asks nothing if the URL names one server.
    * @throws Error if no server takes writes, or the servers that take writes are of different clusters
    */
   async find(): Promise<void> {
@@ -87,7 +87,8 @@ export class Servers {
   }
 
   /**
-   * Asks the other servers, and the present one only if another says that it is primary.
+   * Asks the other servers for their roles. If one says that it is primary, asks the present server too, and chooses
+   * the primary among them.
    * @returns whether another server is the primary now
    */
   async hasMoved(): Promise<boolean> {
@@ -132,7 +133,7 @@ function withoutLogin({ url }: DatabaseHost): string {
   return Object.assign(new URL(url), { username: '', password: '' }).href;
 }
 
-/** @returns the answers of all servers, or of those that were in time after the first primary */
+/** @returns the answers of all servers, except those that came more than `OTHERS_MS` after the first primary's */
 async function askAll(hosts: readonly DatabaseHost[]): Promise<Answer[]> {
   const answers: Answer[] = [];
   const isLate = Promise.withResolvers<void>();

@@ -11,8 +11,8 @@ const PIECE_BYTES = 16 * 1024;
 
 /**
  * The body of a request with `Transfer-Encoding: chunked`. It reads from the start, even if no handler wants the body.
- * A stream that waits for its reader would hold a Buffer of hundreds of bytes for each chunk, however small, and so
- * would a stream that only limits its bytes.
+ * A stream that waits for its reader, or that limits only its bytes, would hold a Buffer of hundreds of bytes for each
+ * chunk, however small the chunk is.
  */
 class ChunkedBody extends Readable {
   private readonly tiny = new TinyChunks();
@@ -74,10 +74,11 @@ export function boundChunks({ raw, id }: FastifyRequest, { raw: response }: Fast
     });
     if (response.headersSent) raw.socket.destroy();
     else answerOnResponse(response, refusal, id);
-    // Ends the reader of the body, if there is one. Not before the answer has left: an error would cut it off.
+    // Ends the reader of the body, if there is one. This waits until the answer has left, because the error would cut
+    // the answer off.
     if (response.closed) body.destroy(refusal);
     else response.once('close', () => body.destroy(refusal));
   });
   replaceBody(raw, body);
-  response.once('finish', () => body.resume()); // a client may read the answer only when it has sent its body
+  response.once('finish', () => body.resume()); // a client may send its whole body before it reads the answer
 }

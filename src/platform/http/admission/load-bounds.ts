@@ -74,15 +74,15 @@ const SMALL_CHARACTERS = 16 * 1024;
 /** The bytes that a stream counts as, whatever its length: a stream reads about this much ahead of its client. */
 export const STREAM_BYTES = 64 * 1024;
 
-/** What one caller has not taken yet: bytes of each answer, the oldest first. */
+/** The answers that one caller has not read yet: the bytes of each, the oldest first. */
 interface Held {
   answers: Map<ServerResponse, number>;
   bytes: number;
 }
 
 /**
- * Limits the memory of answers, streams included, that their clients have not taken yet. Over the limit, closes the
- * oldest connection of the caller that holds most.
+ * Limits the memory of answers that their clients have not read yet. Event streams are not counted, other streams are.
+ * Over the limit, closes the oldest connection of the caller that holds most.
  */
 export class UnreadAnswers {
   /** By credential; by address where a request has none. */

@@ -48,7 +48,7 @@ function isMultipart({ headers }: FastifyRequest): boolean {
   return /^multipart\/form-data\s*(?:;|$)/i.test(headers['content-type'] ?? '');
 }
 
-/** Call this before routes are added. */
+/** Gives routes with `jsonBytes` this limit. Call this before routes are added. */
 function raiseJsonLimits(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
     const { jsonBytes } = (route.config as ConfigWithBody | undefined)?.body ?? {};
@@ -82,8 +82,8 @@ export function acceptStreamedBodies(fastify: FastifyInstance, limits: HttpLimit
     ) {
       watchArrival(raw, { ...uploads, totalMs: timeFor(config.jsonBytes, limits) }, (slow) => {
         discardRest(raw, uploads.lingerMs);
-        // The body parser responds with this error. A request that was refused earlier has no parser. Then the event
-        // would end the process.
+        // The body parser responds with this error. A request that was refused earlier has no parser, and an `error`
+        // event without a listener would end the process.
         const body = bodyOf(raw);
         if (body.listenerCount('error') > 0) body.emit('error', slow);
       });

@@ -174,7 +174,7 @@ export class NestLogger implements LoggerService {
     this.write('fatal', message, rest);
   }
 
-  /** Writes a line at once, without asking whether it repeats an earlier one. For example the line of a request. */
+  /** Writes a line at once, even if it repeats an earlier line. For lines such as that of a finished request. */
   one(level: LineLevel, context: string, fields: () => object): void {
     if (this.levels.allow(level, context)) this.logger[level]({ context, ...fields() });
   }

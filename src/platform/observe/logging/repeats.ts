@@ -13,7 +13,7 @@ const MAX_LINES = 1_000;
 /** Maximum number of requests that a repeated line names. */
 const MAX_REQUESTS = 20;
 
-/** Fields that may differ between lines that say the same. */
+/** Fields that may differ between two lines that count as the same line. */
 const OWN_TO_ONE_LINE = new Set(['request_id', 'trace_id', 'span_id', 'stack']);
 
 interface Repeated {
@@ -38,7 +38,10 @@ export class Repeats {
     private readonly windowMs = WINDOW_MS,
   ) {}
 
-  /** @returns true if the same line was written a short time ago: this line is counted, and must not be written */
+  /**
+   * @returns true if the same line was written a short time ago: then the given line is counted, and must not be
+   *   written
+   */
   absorb(level: LineLevel, fields: Fields): boolean {
     const identity = identityOf(level, fields);
     if (identity === null) return false;
@@ -74,13 +77,13 @@ export class Repeats {
     const { request_id: _one, ...fields } = line.fields;
     const requests = line.requestIds.size > 0 && { request_ids: [...line.requestIds] };
     this.write(line.level, { ...fields, repeated: line.repeated, ...requests });
-    this.open(identity, line.level, line.fields); // while the repetitions go on, one line in ten seconds
+    this.open(identity, line.level, line.fields); // so a line that goes on repeating is written every ten seconds
   }
 }
 
 /**
- * Two lines with one identity say the same. Only the request may differ, or the stack of an error with the same
- * message.
+ * Two lines with the same identity count as the same line. Only the request may differ, or the stack of an error with
+ * the same message.
  * @returns null for fields that JSON cannot hold
  */
 function identityOf(level: LineLevel, fields: Fields): string | null {

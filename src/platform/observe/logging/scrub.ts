@@ -23,7 +23,7 @@ export function scrub(line: string): string {
   return scrubbed.includes('://') ? withoutQueries(scrubbed.replace(CREDENTIALS, '://…@')) : scrubbed;
 }
 
-/** Removes query strings. Signed links have their signature there, and URLs of some upstreams the API key. */
+/** Removes query strings: they hold the signature of signed links, and the API key in URLs of some upstreams. */
 export const withoutQueries = (text: string): string =>
   text.replace(LINKS, (link) => (link.includes('?') ? `${link.slice(0, link.indexOf('?'))}?…` : link));
 

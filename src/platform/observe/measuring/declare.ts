@@ -3,7 +3,7 @@ import { Counter, Histogram, type Metric } from 'prom-client';
 /** Maximum number of names that are counted between two calls of `take`. Further names are not counted. */
 const MAX_NAMES = 1_000;
 
-/** Counts for operators, by names that no metric may have as a label, such as API keys. */
+/** Counters that operators see, by name. The names, such as API keys, may be no label of a metric. */
 export class OperatorCounts {
   private counts = new Map<string, number>();
 
@@ -28,7 +28,7 @@ const declared: Metric[] = [];
  */
 export const declaredMetrics: readonly Metric[] = declared;
 
-/** Makes `Metrics` serve a metric of a module that may not import this file. */
+/** Makes `Metrics` serve a metric. Use this for a metric of a module that may not import this file. */
 export function declare<Kind extends Metric>(metric: Kind): Kind {
   declared.push(metric);
   return metric;

@@ -4,20 +4,20 @@ import { collectErrors } from './collect-errors.ts';
 import { declaredMetrics } from './declare.ts';
 
 /**
- * Gauges of prom-client whose names end like a counter's, which `promtool check metrics` rejects. Each is the sum of
- * another gauge, which stays: `nodejs_active_handles` by type, and so on.
+ * Gauges of prom-client that are removed. Their names end like a counter's, and `promtool check metrics` rejects such a
+ * gauge. Each of them only sums another gauge, which stays: `nodejs_active_handles` by type, and so on.
  */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /**
- * How often a timer measures the delay of the event loop. With the default of 10 ms an idle process wakes up 120 times a
- * second instead of 47. The delay that is shown contains this time.
+ * How often a timer measures the delay of the event loop. With the default of 10 ms an idle process wakes up 120 times
+ * a second instead of 47. The delay that is shown contains this time.
  */
 const LOOP_PRECISION_MS = 50;
 
 /**
- * One series at the time of the reading. A histogram has several for each label set: their names end in `_bucket`,
- * `_sum` and `_count`.
+ * One series and its value when it was read. A histogram has several series for each label set: their names end in
+ * `_bucket`, `_sum` and `_count`.
  */
 export interface Sample {
   name: string;

@@ -44,7 +44,7 @@ export interface SpanCounts {
   failed: number;
 }
 
-/** Makes random ids, except for the next span when its id is given. */
+/** Makes random ids. If `next` is set, the next span gets this id instead. */
 class SpanIds extends RandomIdGenerator {
   next: string | undefined;
 

@@ -35,7 +35,7 @@ export interface SpanOptions {
 /** The span and the stage that the current code belongs to. */
 export interface Scope {
   span: OpenSpan;
-  /** The stage of a run at its provider, such as `download`. Stages begin and end while the same code goes on. */
+  /** The stage of a run at its provider, such as `download`. It changes while the span stays the same. */
   stage: Stage | null;
 }
 
@@ -48,7 +48,7 @@ export interface Stage {
 
 export const currentScope = new AsyncLocalStorage<Scope | undefined>();
 
-/** The span of the current code, if it is sampled. */
+/** The span of the current code; undefined if it is not sampled. */
 export function activeSpan(): OpenSpan | undefined {
   const scope = currentScope.getStore();
   return scope?.stage?.span ?? scope?.span;
@@ -59,7 +59,10 @@ export const traceFieldsOf = ({ traceId, spanId }: OpenSpan) => ({ trace_id: tra
 
 const TYPE = /^[\w.]{1,64}$/;
 
-/** The code of an error, or the name of its class. Never its message, which may repeat a prompt. */
+/**
+ * The code of an error, or the name of its class; `Error` if neither is a short word. Never its message, which may
+ * repeat a prompt.
+ */
 export function errorTypeOf(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   const found = [code, name, error].find((text) => typeof text === 'string' && TYPE.test(text));

@@ -76,6 +76,7 @@ export class Traces {
    * trace. The client's flag decides only if the operator says so. The client's trace id never decides: a client could
    * choose one that is always sampled.
    * @param traceparent as the client sent it
+   * @returns null when the request is not sampled
    */
   accept(name: string, traceparent: unknown, attributes: Attributes): OpenSpan | null {
     if (!this.tracer) return null;

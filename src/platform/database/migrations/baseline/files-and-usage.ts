@@ -1,4 +1,4 @@
-/** Uploads, and what tasks used and cost. */
+/** Tables of uploads, and of what tasks used and cost. */
 export const FILES_AND_USAGE = [
   // One row: the text that the service stores beside its files, so that it recognises its storage at the next start.
   'create table storage_marker (id text primary key, written_at timestamptz)',
@@ -44,7 +44,7 @@ export const FILES_AND_USAGE = [
   'create index uploads_expiring on uploads (expires_at)',
   'create index uploads_deleted on uploads (deleted_at) where deleted_at is not null',
   'create index uploads_of_task on uploads (task_id) where task_id is not null',
-  // One row a task, which outlives the task.
+  // One row for each task. The row outlives the task.
   `create table usage_ledger (
     task_id text collate "C" primary key,
     api_key_id text collate "C" not null,
@@ -65,13 +65,13 @@ export const FILES_AND_USAGE = [
     rolled_up boolean not null default false,
     error_code text
   )`,
-  // The first index has the few rows that no sum contains yet. The second finds the rows of the partial quarters at the
-  // ends of a queried range. A row enters the second index when it is rolled up, so the end of a task does not pay for
-  // it.
+  // The first index has the few rows that no sum contains yet. A queried range may begin or end within a quarter of an
+  // hour: the second index finds the rows of these two quarters. A row enters the second index when it is rolled up, so
+  // the end of a task does not pay for it.
   'create index usage_ledger_new on usage_ledger (completed_at) where not rolled_up',
   'create index usage_ledger_completed on usage_ledger (completed_at, api_key_id) where rolled_up',
-  // The rows of the ledger summed by quarter of an hour and by day. `dimensions` is a hash of the columns from model to metadata_value:
-  // together they can exceed what an index entry holds.
+  // The rows of the ledger, summed by quarter of an hour and by day. `dimensions` is a hash of the columns from model
+  // to metadata_value, because together they can exceed what an index entry holds.
   `create table usage_sums (
     api_key_id text collate "C" not null,
     span text not null check (span in ('quarter', 'day')),

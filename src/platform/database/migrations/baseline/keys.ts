@@ -22,8 +22,8 @@ export const KEYS = [
   // At most one current secret per key, even when two rotations race.
   `create unique index api_key_secrets_current on api_key_secrets (api_key_id) where expires_at is null`,
   `create index api_key_secrets_api_key on api_key_secrets (api_key_id)`,
-  // The keys of SECRET_KEY that have been the newest of a process. Rows of other tables name in `secret_key_id` the key
-  // that they need. It is null if a process of an earlier release wrote the row.
+  // The keys of SECRET_KEY that have been the newest of a process. In other tables `secret_key_id` names the key that a
+  // row needs. It is null if a process of an earlier release wrote the row.
   `create table secret_keys (id text collate "C" primary key, newest_at timestamptz not null)`,
   // Browser sessions, and the links that open one. Both belong to a secret of an API key, and end with it. When the
   // secret gets a new hash, `on update cascade` passes it on to them.

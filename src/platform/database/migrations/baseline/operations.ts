@@ -1,4 +1,4 @@
-/** What operators see and set. */
+/** Tables of what operators see and set. */
 export const OPERATIONS = [
   `create table processes (
     id text collate "C" primary key,
@@ -39,7 +39,8 @@ export const OPERATIONS = [
     changed_at timestamptz not null default now(),
     changed_by text
   )`,
-  // The restores of a backup after which webhooks were held back. The row of a restore prevents a second time.
+  // The restores of a backup after which webhooks were held back. Because of its row, a restore holds them back only
+  // once.
   `create table restorations (
     restored_from timestamptz primary key,
     held integer not null default 0,

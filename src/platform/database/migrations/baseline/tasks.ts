@@ -147,7 +147,8 @@ export const TASKS = [
   'create index batches_of_key on batches (api_key_id, id)',
   'create index batches_unfinished on batches (id) where ended_at is null',
   'create index batches_expiring on batches (kept_until)',
-  // Calls whose answer is the result of a task. By its row, a retry of the client finds the task of the first attempt.
+  // Calls whose answer is the result of a task. When a client tries a call again, the row leads to the task of the
+  // first attempt.
   `create table calls (
     id text collate "C" primary key,
     api_key_id text collate "C" not null,

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueryRunner } from 'typeorm';
 
-/** An arbitrary fixed number that no other lock of this database has ("move" in ASCII). */
+/** Key of the advisory lock: an arbitrary fixed number that no other lock of this database has ("move" in ASCII). */
 const LOCK = 0x6d6f7665;
 
 /**
- * Runs `move` under a lock of the session. When a migrating process is killed, PostgreSQL first ends the step that its
- * connection runs, and only then releases this lock. So the next process waits for the end of that step, as it waits
- * for a locked table.
+ * Runs `move` under a lock of the session. When a migrating process is killed, PostgreSQL first completes the step that
+ * its connection runs, and only then releases this lock. So the next process waits for the end of that step, as it
+ * waits for a locked table.
  */
 export async function alone(runner: QueryRunner, move: () => Promise<void>): Promise<void> {
   await runner.query(`select pg_advisory_lock(${LOCK})`);

@@ -1,4 +1,4 @@
-/** Columns of both tables. */
+/** Columns that both `tasks_live` and `tasks_done` have. */
 const BOTH =
   `id, api_key_id, kind, model, model_version, status, progress, sequence, input, metadata, source, parent_task_id, relation, partial_images, batch_id,
   batch_index, custom_id, task_events, created_at, started_at, expires_at, request_approximations, request_id, trace_parent, low, budget_day,
@@ -6,8 +6,8 @@ const BOTH =
   approximations, submits, lost_submits, timeline, deadline_at`.split(/,\s+/);
 
 /**
- * Columns that only unfinished tasks have, and what the view `tasks` shows in their place for final ones. The types
- * must be the same in both: otherwise PostgreSQL sorts all tasks for a page.
+ * Columns that only unfinished tasks have, each with what the view `tasks` shows in its place for a final task. The
+ * type must be the same for both: otherwise PostgreSQL sorts all tasks to read one page.
  */
 const OF_LIVE = {
   file_retention_s: 'null::double precision',
@@ -21,7 +21,7 @@ const OF_LIVE = {
   lost_micros: 'null::bigint',
 };
 
-/** Columns that only final tasks have, and what the view `tasks` shows in their place for unfinished ones. */
+/** Columns that only final tasks have, each with what the view `tasks` shows in its place for an unfinished task. */
 const OF_DONE = {
   completed_at: 'null::timestamptz',
   usage: 'null::json',
@@ -44,8 +44,8 @@ export function valuesOf(table: 'tasks_live' | 'tasks_done'): Record<string, str
 
 /**
  * `tasks_live` is the queue. Its rows are updated several times within seconds. So its pages have free space for the
- * new versions of rows (HOT), and it is vacuumed often. The CHECK on the status lets the planner leave out the table
- * that a query cannot match. See docs/decisions/0094-tasks-live-in-two-tables.md.
+ * new versions of rows (HOT), and it is vacuumed often. The CHECK on the status lets the planner skip a table when a
+ * query asks only for statuses of the other table. See docs/decisions/0094-tasks-live-in-two-tables.md.
  */
 export const TABLES = [
   `create table tasks_live (
@@ -159,9 +159,9 @@ export const TABLES = [
 ];
 
 /**
- * The condition of a partial index is on a column that no other statement names, so that no other statement uses the
- * index. The order matters: of two indexes that cost the same, as on an empty table, PostgreSQL takes the newer one. So
- * the primary key comes last, and the index for lists is near the end.
+ * Each partial index is made for certain statements. The column in its condition occurs only in these, so that no other
+ * statement uses the index. The order matters: of two indexes that cost the same, as on an empty table, PostgreSQL
+ * takes the newer one. So the primary key comes last, and the index for lists is near the end.
  */
 export const LIVE_INDEXES = [
   'create index tasks_live_waiting on tasks_live (priority, id) where waits',
@@ -175,8 +175,8 @@ export const LIVE_INDEXES = [
 ];
 
 /**
- * Both indexes of expiry are on an expression that only the statements of the purge contain. So no other statement uses
- * them for its filter.
+ * The two indexes for the purge, `tasks_done_expiring` and `tasks_done_files`, are on an expression that only the
+ * statements of the purge contain. So no other statement uses these indexes for a filter.
  */
 export const DONE_INDEXES = [
   'create index tasks_done_ended on tasks_done (api_key_id, completed_at)',
@@ -202,7 +202,7 @@ const named = (values: Record<string, string>): string[] =>
   Object.entries(values).map(([column, value]) => `${value} as ${column}`);
 
 /**
- * The view of both tables. Neither `select` has a `where`: with one, PostgreSQL would sort all tasks for a page.
+ * The view of both tables. Neither `select` has a `where`: with one, PostgreSQL would sort all tasks to read one page.
  * @param ofLive columns that a final task lacks
  * @param ofDone columns that an unfinished task lacks
  */

@@ -2,8 +2,8 @@ import type { Sql, Statement } from '../../sql.ts';
 import { isAgreed } from '../agreed.ts';
 
 /**
- * Half of the time between two notes of a process. So in this time at most two of many processes with one key write the
- * row.
+ * Seconds in which the row is not written again: half of the time between two notes of a process. However many
+ * processes have the same key, they write its row at most twice between two notes of one of them.
  */
 const FRESH_S = 15;
 
