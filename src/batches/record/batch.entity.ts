@@ -18,9 +18,9 @@ export class Batch {
   /** The number of all items, including the invalid ones. */
   @Column('integer') total: number;
   /**
-   * `succeeded`, `failed` and `cancelled` count the items whose tasks are deleted. Other items are counted from their
-   * tasks, so the end of a task does not write to this row. Once the batch has ended, the three columns count all valid
-   * items, so reading it counts no tasks.
+   * `succeeded`, `failed` and `cancelled` count the items whose tasks are deleted. The other valid items are counted
+   * from their tasks, so the end of a task does not write to this row. Once the batch has ended, the three columns
+   * count all valid items, so a read of the batch counts no tasks.
    */
   @Column('integer') succeeded: number;
   @Column('integer') failed: number;
@@ -54,6 +54,6 @@ export interface BatchUsage {
 export type ShownBatch = Omit<Batch, 'invalid' | 'request_id'> & {
   queued: number;
   running: number;
-  /** Null until the end. */
+  /** null until the batch has ended */
   usage: BatchUsage | null;
 };

@@ -49,7 +49,7 @@ const LEFT_BEHIND: Statement = {
 
 /**
  * Adds items to the counts of their batch when their records are deleted before the batch ends. Locks the batches in
- * order, so that two purges at once do not deadlock.
+ * the order of their ids, so that two concurrent purges do not deadlock.
  */
 const COUNT_PURGED: Statement = {
   name: 'batches.count_purged',

@@ -23,8 +23,8 @@ const EXIF = 0x65584966;
 const MAX_CHUNKS = 10_000;
 
 /**
- * Reads the size of a PNG from its header. A decoder would take a fifth of the processor time of a whole small task for
- * that.
+ * Reads the size of a PNG from its header. A decoder would take a fifth of the processor time of a small task to read
+ * it.
  *
  * @returns null where only a decoder can tell: a palette, an orientation in EXIF, anything unusual or broken
  */
@@ -38,7 +38,7 @@ export function readPngSize(png: Buffer): PngSize | null {
   return isPlain(png) ? { width, height } : null;
 }
 
-/** Whether the PNG has pixels, an end and no EXIF. All chunks are read, because EXIF may stand behind the pixels. */
+/** Whether the PNG has pixels, an end and no EXIF. All chunks are read, because EXIF may come after the pixels. */
 function isPlain(png: Buffer): boolean {
   let hasPixels = false;
   let at = END_OF_HEADER;

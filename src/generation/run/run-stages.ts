@@ -49,8 +49,8 @@ export class RunStages {
   /** The provider of this run's paid call, until the outcome of the call is known. */
   private provider: string | null = null;
   /**
-   * When the task was last given back to wait, in milliseconds of the database's clock; null if something else has
-   * happened since.
+   * When the task was given back to wait, in milliseconds of the database's clock; null unless this was the last event
+   * of the task.
    */
   private readonly heldAtMs: number | null;
   private readonly spans: StageSpans;

@@ -10,7 +10,10 @@ export class BudgetRefusals {
     this.listeners.push(listener);
   }
 
-  /** Throws the error of a creation again. A refusal is reported only if it is the first in its period. */
+  /**
+   * Throws the error of a creation again. A refusal by a budget is reported only if it is the first in the budget's
+   * period.
+   */
   rethrow(error: unknown): never {
     if (error instanceof BudgetExceeded && !error.isReported) {
       for (const listener of this.listeners) listener(error.apiKeyId);

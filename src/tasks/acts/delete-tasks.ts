@@ -22,7 +22,7 @@ export class DeleteTasks {
   ) {}
 
   /**
-   * Cancels the task, with its event, if it is unfinished. Afterwards no request finds it any more.
+   * If the task is unfinished, cancels it first, with the event of a cancel. Afterwards no request finds the task.
    * @throws ApiError task_not_found
    */
   async delete(apiKeyId: string, taskId: string): Promise<void> {
