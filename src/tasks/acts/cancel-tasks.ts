@@ -52,7 +52,7 @@ export class CancelTasks {
     }
   }
 
-  /** @param taskId the id of an unfinished task of this key; neither is checked here */
+  /** @param taskId the id of a task of this key; whose task it is, is not checked here */
   private async end(apiKeyId: string, taskId: string): Promise<CancelOutcome> {
     const outcome = { status: 'failed', error: taskError('task_cancelled') } as const;
     const ended = await this.queue.end({ api_key_id: apiKeyId, id: taskId, attempt: null, outcome });

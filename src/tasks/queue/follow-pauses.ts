@@ -3,8 +3,8 @@ import { WakeSignal } from './wake-signal.ts';
 import { PauseTasks, SETTLED_AFTER_S } from '../sql/pause-tasks.ts';
 
 /**
- * Parks the waiting tasks of paused models, and wakes them after the pause. A claim that finds such a task earlier
- * parks it itself.
+ * Parks the waiting tasks of paused models, and wakes them after the pause. If a claim finds a task of a paused model
+ * first, the claim parks the task.
  */
 @Injectable()
 export class FollowPauses {

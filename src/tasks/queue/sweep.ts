@@ -75,7 +75,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
     const outcome: Ending['outcome'] = { status: 'failed', error: taskError(code) };
     const ends = await Promise.allSettled(tasks.map((task) => this.queue.end({ ...task, outcome })));
     const failed = ends.filter((end) => end.status === 'rejected');
-    // One end that fails, such as that of a locked key, must not keep other tasks from ending.
+    // One end that fails, for example because the row of the API key is locked, must not keep other tasks from ending.
     if (failed.length > 0)
       this.logger.warn({ event: 'sweep.ends_failed', tasks: failed.length, err: failed[0]?.reason });
   }

@@ -27,7 +27,7 @@ const MAX_DROPPED = 50_000;
  * Tasks in memory. A final task may still change, in another process too: the task or its outputs are deleted, get or
  * lose a star, or the cost is corrected. A queued task is returned only to a reader that knows its sequence in the
  * database. Running tasks are not kept, because some of what clients see changes without a new sequence. The cache is
- * small: with 20,000 tasks, garbage collection made every other request a fifth slower.
+ * small: with 20,000 tasks, garbage collection made all other requests a fifth slower.
  */
 @Injectable()
 export class TaskCache implements OnModuleInit {

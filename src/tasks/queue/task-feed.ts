@@ -10,7 +10,9 @@ import { foundLate } from './task-metrics.ts';
 export type Watcher = (task: ShownTask) => void;
 
 const TOPIC = 'task';
-/** Rows that are read at once. The queue of reads is bounded, and would refuse all rows of a backlog at once. */
+/**
+ * The most rows that are read at once. The queue of reads is bounded, so it would refuse the rows of a whole backlog.
+ */
 const CHUNK = 500;
 /** How often watched tasks are polled. A process that is killed between its commit and its event publishes nothing. */
 const POLL_S = 15;
@@ -22,8 +24,8 @@ const REMEMBERED_ENDS = 50_000;
 /**
  * Publishes changes of tasks to watchers in every process. In the process that made a change, the watchers get the row
  * at once. Other processes get the id and read the row once for all their watchers. A watcher may miss states, but gets
- * them in the order of their sequence. After the bus was disconnected it gets the latest state again. If the event of
- * an end is lost, the next poll delivers the end, if the database answers.
+ * the others in the order of their sequence. After the bus was disconnected, watchers get the latest state again. If
+ * the event of an end is lost, the next poll delivers the end, if the database answers.
  */
 @Injectable()
 export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -3,7 +3,7 @@ import type { StoredOutput } from './task.entity.ts';
 /** Longest name of a collection, in characters. */
 export const MAX_COLLECTION_CHARACTERS = 64;
 
-/** The outputs of a task and its star, before or after a star is set or taken away. */
+/** The outputs of a task and its star, before or after a star is set or removed. */
 export interface Stars {
   result: StoredOutput[] | null;
   /** Whether the task or one of its outputs is kept. */
@@ -58,8 +58,8 @@ export function keepOutputs(
 }
 
 /**
- * Takes stars away: from one output, or from all outputs and the task. If no output keeps a star, the task loses its
- * star too.
+ * Removes stars: from one output, or from all outputs and the task. If no output keeps a star, the task loses its star
+ * too.
  * @param end unix seconds at which an output that loses its star expires, if another output stays kept
  */
 export function giveUpOutputs({ result, kept, collection }: Stars, chosen: Chosen, end: number): Stars {

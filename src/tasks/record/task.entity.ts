@@ -43,7 +43,7 @@ export interface StoredOutput {
   kept?: boolean;
   /** The name under which the output is kept. */
   collection?: string;
-  /** Unix seconds at which this output expires. Set only if it is not kept while another output of the task is. */
+  /** Unix seconds at which this output expires. Set only if another output of the task is kept and this one is not. */
   expires_at?: number;
 }
 
@@ -75,7 +75,7 @@ export class LiveTask {
   @Column('json') input: Record<string, unknown>;
   @Column('jsonb') metadata: Record<string, string>;
   @Column('text') source: TaskSource;
-  /** The record of the parent may be deleted before this one. */
+  /** The record of the parent may be deleted before the record of this task. */
   @Column('text', { nullable: true }) parent_task_id: string | null;
   @Column('text', { nullable: true }) relation: TaskRelation | null;
   /** The most partial images that one claim of the task stores. A film and a task of several pictures store none. */
@@ -100,7 +100,7 @@ export class LiveTask {
   @Column('json', { nullable: true }) request_approximations: Approximation[] | null;
   /** The id of the request that created the task, for the log; null in tasks created before this column existed. */
   @Column('text', { nullable: true }) request_id: string | null;
-  /** The traceparent of that request's span; null when it was not sampled. */
+  /** The traceparent of the span of the request that created the task; null when this span was not sampled. */
   @Column('text', { nullable: true }) trace_parent: string | null;
   /** Whether the task waits behind those of normal priority. */
   @Column('boolean') low: boolean;
@@ -183,8 +183,8 @@ export class LiveTask {
 }
 
 /**
- * A final task. The statement that ends a task moves the task here; it never goes back. Columns that `LiveTask` has too
- * are explained there.
+ * A final task. The statement that ends a task moves the task here, and the task never goes back. Columns that
+ * `LiveTask` has too are explained there.
  */
 @Entity('tasks_done')
 export class DoneTask {
@@ -263,8 +263,8 @@ export class DoneTask {
 }
 
 /**
- * A task of the view `tasks`, which has the rows of both tables. A column that the table of the task lacks is null, or
- * has its default.
+ * A task of the view `tasks`, which has the rows of `tasks_live` and `tasks_done`. A column that the table of the task
+ * lacks is null, or has its default.
  */
 export type Task = Omit<LiveTask, 'status' | 'waits' | 'held' | 'counts_for'> &
   Omit<
@@ -333,7 +333,7 @@ const OF_END: Partial<Record<keyof ShownTask, string>> = {
   collection: 'text',
 };
 
-/** SQL: the columns that a task gets at its end, as nulls. */
+/** SQL: the shown columns that `tasks_live` lacks, as nulls. */
 export const NOTHING_OF_END = Object.entries(OF_END)
   .map(([column, type]) => `null::${type} as ${column}`)
   .join(', ');
@@ -367,8 +367,8 @@ export const CREATED = {
 } satisfies Partial<Record<keyof Task, string>>;
 
 /**
- * Whether the thing that began at `begunAt` is from before the backup that was restored. What the service did about it
- * after the backup is then unknown: it may have made a paid call, or reported the end.
+ * Whether something that began at `begunAt` began before the restored backup was made. What the service did for it
+ * after the backup is then unknown: a paid call may have been made, or the end may have been reported.
  */
 export const isRestored = ({ restoredFrom }: Pick<Config, 'restoredFrom'>, begunAt: Date): boolean =>
   restoredFrom !== null && begunAt <= restoredFrom;

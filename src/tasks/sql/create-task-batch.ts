@@ -19,7 +19,7 @@ export interface NewTaskBatch {
   /** The keys above that count the tasks too; left out if there are none. */
   above?: CallerBound[] | undefined;
   idempotency: Idempotency | null;
-  /** Writes the record of the batch in the same transaction. */
+  /** Writes the record of the batch in the transaction that stores the tasks. */
   writeRecord?: (tx: Tx) => Promise<unknown>;
 }
 

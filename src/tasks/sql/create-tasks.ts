@@ -90,7 +90,7 @@ const RESERVED_COLUMNS = { ...TASK_COLUMNS, estimate_micros: 'bigint' };
 
 /**
  * CREATE for API keys with a budget: it also reserves the estimated costs. It is a second statement, because CREATE
- * takes PostgreSQL only half the time.
+ * takes PostgreSQL only half the time of this one.
  */
 const CREATE_RESERVED: Statement = {
   name: 'tasks.create_reserved',

@@ -15,8 +15,8 @@ const MOST_GATHERED = 99;
 
 /**
  * Gives turns to tasks of low priority: with a share of 10 percent, one turn after every nine starts of normal tasks.
- * Each process counts its own starts, so the share over all processes is the same. The numbers are whole, because 9
- * times 1/9 is less than 1 in floating point.
+ * Each process counts its own starts, so the share over all processes is the same. The numbers are whole percents,
+ * because 0.1 added ten times in floating point is less than 1.
  */
 export class LowShare {
   /** Rises by `share` with each start, and falls by 100 with each start of a low task. */

@@ -21,8 +21,8 @@ const addedTo = (timeline: string, moments: string): string =>
 const added = (moments: string): string => addedTo('timeline', `${moments}::jsonb`);
 
 /**
- * The lock is taken before the intent is recorded. So the count of the intent sees every earlier intent for the same
- * place.
+ * The lock is taken before the intent is recorded. So the count in LIMITED_INTENT sees every earlier intent for the
+ * same place.
  */
 const GATE: Statement = {
   name: 'tasks.provider_gate',
