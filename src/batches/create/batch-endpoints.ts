@@ -26,7 +26,7 @@ export interface BatchEndpoint {
 
 export const NATIVE_PATH = '/v1/generations';
 
-/** The routes that items of a batch may use. Other modules register theirs here. */
+/** The routes that items of a batch may use. Other modules register their routes here. */
 @Injectable()
 export class BatchEndpoints {
   private readonly endpoints = new Map<string, BatchEndpoint>();

@@ -28,7 +28,7 @@ import { hasAtMost } from '../../platform/schema/code-points.ts';
 import { checkInput } from '../../platform/http/input.pipe.ts';
 import { CreateBatchInput } from '../record/batch.inputs.ts';
 
-/** An item with its creation, or with the error that makes it invalid. */
+/** An item with the task to create from it, or with the error that makes the item invalid. */
 type InspectedItem = GivenItem & { index: number; verdict: PreparedGeneration | ApiError };
 
 /** null for an invalid item */
@@ -62,7 +62,7 @@ function batchInvalid(faults: BatchFault[], total: number): ApiError {
  */
 const MAX_INVALID = 100_000;
 
-/** The settings of a batch as a whole, with its unchecked `requests`. */
+/** The validated settings of a batch. Its `requests` are not validated yet. */
 type BatchSettings = Omit<CreateBatchInput, 'requests'> & { requests?: unknown };
 
 const MAX_PAIRS = 16;
@@ -262,7 +262,10 @@ export class CreateBatches {
     throw new ApiError('batch_invalid', { message: `${skipped} ${message}`, errors });
   }
 
-  /** Files that came inside the bodies are kept with the tasks. They are deleted if this call creates no tasks. */
+  /**
+   * Runs `store`. Files that came inside the bodies are kept with the tasks. They are deleted if `store` creates no
+   * tasks.
+   */
   private async keepingImages(items: InspectedItem[], store: () => Promise<StoredBatch>): Promise<StoredBatch> {
     let stored: StoredBatch | undefined;
     try {
@@ -296,7 +299,7 @@ type StoredBatch = CreatedBatch & { tasks: number };
 
 const replay = (json: string): CreatedBatch => ({ id: (JSON.parse(json) as BatchView).id, json, replayed: true });
 
-/** @param priority for items that name none */
+/** @param priority the priority of items that name none */
 function translate(
   endpoint: BatchEndpoint,
   caller: Caller,

@@ -3,7 +3,7 @@ import { isEnded } from '../record/batch-status.ts';
 import type { BatchQueue } from './batch-queue.ts';
 import { outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
 
-/** The least time between two states: at most four a second. */
+/** The least time between two reads of a batch, so that followers get at most four states a second. */
 const THROTTLE_MS = 250;
 /** How often a batch is read for changes that no event announces, such as the end of the batch itself. */
 const POLL_MS = 2_000;

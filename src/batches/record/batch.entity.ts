@@ -28,7 +28,7 @@ export class Batch {
   @Column('integer') invalid_items: number;
   /** All invalid items; null if there are none. */
   @Column('json', { nullable: true }) invalid: BatchFault[] | null;
-  /** The first invalid items, for the view; null if there are none. */
+  /** The first MAX_SHOWN_FAULTS invalid items, which clients see; null if there are none. */
   @Column('json', { nullable: true }) errors: BatchFault[] | null;
   /** The id of the request that created the batch. */
   @Column('text', { nullable: true }) request_id: string | null;

@@ -1,6 +1,6 @@
 import { TYPE_ID_SUFFIX } from '../../platform/schema/type-id.ts';
 
-/** `output`: the items that succeeded. `errors`: all others. */
+/** `output`: the items that succeeded. `errors`: all other items. */
 export type ResultFileKind = 'output' | 'errors';
 
 export const RESULT_FILE_ID = new RegExp(`^file_(${TYPE_ID_SUFFIX})_(output|errors)$`);

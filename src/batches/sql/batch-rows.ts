@@ -100,7 +100,7 @@ export interface BatchPage {
   status?: BatchStatus | null | undefined;
 }
 
-/** Raw SQL because the counts come from the tasks. */
+/** Raw SQL because the statements count the tasks of each batch. */
 @Injectable()
 export class BatchRows {
   constructor(private readonly sql: Sql) {}
@@ -112,7 +112,7 @@ export class BatchRows {
     return tx.query({ ...INSERT, values: [...values, request_id, row.created_at, row.kept_until] });
   }
 
-  /** Finds a batch of any API key, until its `kept_until`. */
+  /** Finds a batch of any API key. @returns null when there is no such batch or its `kept_until` has passed */
   async find(id: string): Promise<ShownBatch | null> {
     const [batch] = await this.sql.run<ShownBatch>(FIND, [id]);
     return batch ?? null;

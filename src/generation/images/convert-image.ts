@@ -11,7 +11,7 @@ export interface WantedFormat {
   quality: number;
 }
 
-/** Several times the largest image of any model. */
+/** The most pixels of an image: several times those of the largest image of any model. */
 const MAX_PIXELS = 100_000_000;
 const TIMEOUT_S = 60;
 /** From this quality on, the colours of a JPEG keep their full resolution, which costs a third more bytes. */

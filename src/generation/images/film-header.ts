@@ -147,7 +147,7 @@ class HeaderReader {
     return duration;
   }
 
-  /** The beginning of the box at this path, if it is there. */
+  /** The beginning of the content of the box at this path; undefined if there is no such box. */
   private async content(parent: Box, name: string, ...rest: string[]): Promise<Buffer | undefined> {
     for await (const box of this.boxesIn(parent)) {
       if (box.name !== name) continue;

@@ -106,7 +106,7 @@ export class ProviderRun implements Run {
     return this.directory;
   }
 
-  /** Capped at 99, because a task is at 100 only when its files are stored. */
+  /** The progress is capped at 99, because a task is at 100 only when its files are stored. */
   progress(percent: number): void {
     // `>` is false for NaN, so NaN is ignored. No later percentage could replace a stored NaN.
     if (percent > this.newest) this.newest = Math.min(99, Math.floor(percent));

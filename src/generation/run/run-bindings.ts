@@ -85,7 +85,10 @@ type Count = (provider: string, urls: string[]) => Promise<ReadonlyMap<string, n
 
 /** Spreads tasks over the servers of the same declared model. */
 export class EvenLoad {
-  /** Runs of this process by endpoint. A run that has not recorded an intent yet is counted only here. */
+  /**
+   * The number of runs of this process at each endpoint. A run that has not recorded an intent yet is counted only
+   * here.
+   */
   private readonly running = new Map<string, number>();
 
   /** Runs `work`, and counts it as a run at the endpoint until it settles. */

@@ -46,7 +46,9 @@ class StageSpans {
 export class RunStages {
   private sinceMs = performance.now();
   private isDone = false;
-  /** The provider of this run's paid call, until the outcome of the call is known. */
+  /**
+   * The provider of this run's paid call, until the outcome of the call is known; null before the call and afterwards.
+   */
   private provider: string | null = null;
   /**
    * When the task was given back to wait, in milliseconds of the database's clock; null unless this was the last event

@@ -33,7 +33,10 @@ const RESERVED_CLAIM_MS = 100;
 
 /** Keeps a least time between the claims of a process. A claim waits only if it would come too early. */
 export class ClaimIntervals {
-  /** When the next claims may be made, on the monotonic clock. */
+  /**
+   * When the next claim may be made, on the monotonic clock. `nextReservedMs` is for claims that may fill reserved
+   * slots.
+   */
   private nextMs = 0;
   private nextReservedMs = 0;
 
@@ -243,7 +246,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     }
   }
 
-  /** Throttles the claims of reserved slots; polls again when the next one is allowed. */
+  /** Whether a claim may not fill reserved slots yet. If so, polls again when a claim may. */
   private isTooEarly(): boolean {
     const waitMs = this.intervals.beginReserved();
     if (waitMs === 0) return false;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { BudgetExceeded } from '../record/budget-exceeded.ts';
 
-/** Lets another module report refusals by a budget: only the first one in each period of the budget. */
+/** Tells other modules when a budget refuses a task, but only the first time in each period of the budget. */
 @Injectable()
 export class BudgetRefusals {
   private readonly listeners: ((apiKeyId: string) => void)[] = [];

@@ -18,7 +18,7 @@ import { newTaskId } from '../record/task-id.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 import { tasksCreated } from '../queue/task-metrics.ts';
 
-/** An item of a batch that becomes a task. */
+/** A batch item from which a task is made. */
 export interface BatchItem {
   index: number;
   customId: string | null;

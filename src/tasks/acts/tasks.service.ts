@@ -123,8 +123,8 @@ export class TasksService {
   }
 
   /**
-   * Like `findWhenFinal`, for requests whose waiting is limited elsewhere: it does not count as an open wait of the
-   * key.
+   * Like `findWhenFinal`, for requests whose waiting is limited elsewhere: the wait does not count as an open wait of
+   * the key.
    */
   async waitUntilFinal(apiKeyId: string, taskId: string, options: WaitOptions): Promise<ShownTask> {
     const task = await untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), options);

@@ -53,7 +53,7 @@ function beginOf(task: TimelineRow): Moment[] {
   return [...waiting, [startedMs, 'started', 1, null, null]];
 }
 
-/** The stored moments before the first start, or those from then on. */
+/** The stored moments before the first start (`waiting`), or the stored moments from the first start on (`running`). */
 const storedOf = ({ timeline }: TimelineRow, state: 'waiting' | 'running'): Moment[] =>
   (timeline ?? []).filter(([, , attempt]) => (attempt === 0) === (state === 'waiting'));
 

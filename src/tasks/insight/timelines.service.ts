@@ -20,7 +20,9 @@ export class TimelinesService {
     return toTimeline(row, this.terms.revealProviders);
   }
 
-  /** The timeline of a task of any API key, with the providers, for operators. @returns null without such a task */
+  /**
+   * The timeline of a task of any API key, with the providers, for operators. @returns null if there is no such task
+   */
   async ofAnyKey(taskId: string): Promise<TaskMomentView[] | null> {
     const row = isTaskId(taskId) ? await this.rows.find(taskId) : null;
     return row && toTimeline(row, true);

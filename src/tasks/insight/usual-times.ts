@@ -36,14 +36,14 @@ export class UsualTimes {
 
   constructor(@InjectRepository(RunTimes) private readonly rows: Repository<RunTimes>) {}
 
-  /** The usual seconds of a run; null without data. */
+  /** How many seconds a run of this kind usually takes; null without data. */
   async of(kind: RunKind): Promise<number | null> {
     return (await this.timesOf(kind))?.medianS ?? null;
   }
 
   /**
-   * The usual milliseconds of a run, if they were read before; otherwise undefined. For callers that must not wait for
-   * the database.
+   * How many milliseconds a run of this kind usually takes; undefined if that was not read before. For callers that
+   * must not wait for the database.
    */
   knownMs(kind: RunKind): number | undefined {
     const key = runKindKey(kind);

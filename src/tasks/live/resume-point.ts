@@ -40,7 +40,7 @@ export class ResumePoint {
     return new ResumePoint(Math.floor(ms), []);
   }
 
-  /** @returns null for a text that is not an id of this class */
+  /** @returns null for a text that `toString` does not make */
   static parse(text: string | undefined): ResumePoint | null {
     const [, time, tails] = FORM.exec(text ?? '') ?? [];
     if (time === undefined || tails === undefined) return null;

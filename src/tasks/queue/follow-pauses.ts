@@ -18,7 +18,7 @@ export class FollowPauses {
     private readonly wakeSignal: WakeSignal,
   ) {}
 
-  /** @param isStopped ends the work half-way; another process, or the next call, does the rest */
+  /** @param isStopped whether to stop half-way; another process, or the next call, then does the rest */
   async follow(isStopped: () => boolean): Promise<void> {
     const inForce = (await this.tasks.read()).map(({ id, models }) => `${id} ${models.join()}`).join('\n');
     if (inForce !== this.followed) {

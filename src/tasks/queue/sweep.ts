@@ -12,7 +12,7 @@ import { LiveTask } from '../record/task.entity.ts';
 import type { Ending } from '../record/ending.ts';
 import { TaskQueue } from './task-queue.ts';
 
-/** Rows per query. After a full result the next sweep follows 0.2 s later. */
+/** The most rows per query. After a full result the next sweep follows 0.2 s later. */
 const SWEEP_ROWS = 500;
 
 /**

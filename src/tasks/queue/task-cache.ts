@@ -60,7 +60,7 @@ export class TaskCache implements OnModuleInit {
     return task.expires_at.getTime() <= this.clock.nowMs() ? null : task;
   }
 
-  /** @param sequence as the database has it now */
+  /** @param sequence the sequence that the task has in the database now */
   ofSequence(taskId: string, sequence: number): ShownTask | undefined {
     const task = this.tasks.get(taskId);
     return task?.sequence === sequence ? task : undefined;

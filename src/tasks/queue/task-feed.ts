@@ -16,9 +16,12 @@ const TOPIC = 'task';
 const CHUNK = 500;
 /** How often watched tasks are polled. A process that is killed between its commit and its event publishes nothing. */
 const POLL_S = 15;
-/** How far back a poll looks for ends: further than the last poll plus the longest commit. */
+/** How far back a poll looks for ends: longer than the time since the last poll plus the longest commit. */
 const LOOK_BACK_S = 2 * POLL_S + 10;
-/** Ended tasks that were delivered in this process, so that a poll neither reads nor delivers them again. */
+/**
+ * The most ended tasks that a process remembers to have delivered, so that a poll neither reads nor delivers them
+ * again.
+ */
 const REMEMBERED_ENDS = 50_000;
 
 /**
@@ -121,7 +124,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  /** @returns the ids whose end was not delivered before */
+  /** Counts the ends that were not delivered before. @returns the ids of their tasks */
   private countLate(ids: string[]): string[] {
     const late = ids.filter((id) => !this.deliveredEnds.has(id));
     foundLate.inc(late.length);

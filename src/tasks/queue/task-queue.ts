@@ -208,14 +208,14 @@ export class TaskQueue {
     return task;
   }
 
-  /** Call when a task starts under another version of its model than the one that accepted it. */
+  /** Call when a task starts under another version of its model than the version that accepted the task. */
   async runsUnder(lease: LeaseRef, version: string): Promise<void> {
     if (await this.versions.set(lease, version)) this.cache.drop(lease.id);
   }
 
   /**
-   * Call this when the provider has confirmed that the job of an ended task was cancelled before it ran. The task then
-   * costs nothing, if its cost can still be corrected.
+   * Call this when the provider has confirmed that the job of an ended task was cancelled before the job ran. The task
+   * then costs nothing, if the cost can still be corrected.
    */
   async cancelConfirmed(taskId: string): Promise<void> {
     if (await this.confirms.confirm(taskId)) this.cache.drop(taskId);

@@ -48,7 +48,7 @@ export class FileLinks {
     this.secrets = each(secrets, (secret) => createSecretKey(secret));
   }
 
-  /** @param notAfter unix seconds at which the file is deleted; the link expires no later */
+  /** @param notAfter unix seconds at which the file is deleted; the link expires then at the latest */
   sign(fileId: string, notAfter = Infinity, nowMs: number = Date.now()): FileLink {
     const expiresAt = this.expiryOf(notAfter, nowMs);
     const earlier = this.remembered.get(fileId);
@@ -101,7 +101,7 @@ export class FileLinks {
     return this.isValid(ARCHIVE, { fileId: fileIds, expires, signature }, nowMs);
   }
 
-  /** Takes a link of this service apart, without verifying it. @returns null for any other URL */
+  /** Parses a link to a file of this service, without verifying it. @returns null for any other URL */
   parse(url: string): OwnLink | null {
     const parsed = URL.parse(url);
     const own = URL.parse(`${this.publicUrl}/v1/files/`);

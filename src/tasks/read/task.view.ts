@@ -221,7 +221,10 @@ export function toTaskView(task: ShownTask, links: FileLinks, terms: UsageTerms)
   };
 }
 
-/** Whether the files of a succeeded task are still available: exact to the second, however late the purge runs. */
+/**
+ * Whether the files of a succeeded task are still available. This ends exactly at their expiry, however late the purge
+ * runs.
+ */
 export const filesPresent = (task: ShownTask, nowMs: number = Date.now()): boolean =>
   task.files_expire_at !== null && task.files_expire_at.getTime() > nowMs;
 

@@ -80,11 +80,11 @@ export class LiveTask {
   @Column('text', { nullable: true }) relation: TaskRelation | null;
   /** The most partial images that one claim of the task stores. A film and a task of several pictures store none. */
   @Column('smallint') partial_images: number;
-  /** The batch that the task is an item of. */
+  /** The batch that the task is an item of; null if there is none. */
   @Column('text', { nullable: true }) batch_id: string | null;
-  /** Position in the batch, from 0. */
+  /** Position in the batch, from 0; null without a batch. */
   @Column('integer', { nullable: true }) batch_index: number | null;
-  /** The client's name for the item of the batch. */
+  /** The client's name for the item of the batch; null if the client gave none. */
   @Column('text', { nullable: true }) custom_id: string | null;
   /** Whether the end of the task is sent to webhooks. */
   @Column('boolean') task_events: boolean;
@@ -161,7 +161,7 @@ export class LiveTask {
   @Column('text', { nullable: true }) provider_model: string | null;
   /** Name of the environment variable that holds the provider's key, never its value. */
   @Column('text', { nullable: true }) credential: string | null;
-  /** When the intent to make the paid call was committed. */
+  /** When the intent to make the paid call was committed; null before that, and after the intent was withdrawn. */
   @Column('timestamptz', { nullable: true }) submitted_at: Date | null;
   @Column('text', { nullable: true }) upstream_id: string | null;
   @Column('text', { nullable: true }) upstream_request_id: string | null;

@@ -2,7 +2,10 @@
 export interface LowTurns {
   /** Most turns of the claim. */
   turns: number;
-  /** Percent of a turn that earlier starts have gathered. They decide how soon the first turn of this claim comes. */
+  /**
+   * Percent of a turn that earlier starts have gathered. The more have been gathered, the sooner comes the first turn
+   * of this claim.
+   */
   gathered: number;
   /** Percent of the starts that go to low priority. */
   share: number;

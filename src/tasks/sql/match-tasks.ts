@@ -176,10 +176,7 @@ const atMostMany = (found: string, matching: TaskConditions, order: 'asc' | 'des
 
 /** How many tasks are compared in the order of the list before an index is used. 2,000 prompts take some 8 ms. */
 const FIRST_COMPARED = 2_000;
-/**
- * How many tasks each further step compares, for words that no index finds. The last number is used for all later
- * steps.
- */
+/** How many tasks the steps compare for words that no index finds: the first step, the second and all later ones. */
 const COMPARED = [FIRST_COMPARED, 16 * FIRST_COMPARED, 256 * FIRST_COMPARED];
 
 /**

@@ -229,7 +229,10 @@ export class RecordSubmit {
     return this.isHeldAfter(CALLED_AGAIN, [lease.id, lease.attempt]);
   }
 
-  /** Records approximations that the intent did not. @returns whether the lease still holds; if not, stop */
+  /**
+   * Records approximations that the intent has not recorded. @returns whether the lease still holds; if not, the caller
+   * must stop
+   */
   async approximated(lease: LeaseRef, approximations: Approximation[]): Promise<boolean> {
     return this.isHeldAfter(APPROXIMATED, [lease.id, lease.attempt, JSON.stringify(approximations)]);
   }

@@ -28,7 +28,7 @@ export class TaskConditions {
 
   /**
    * @param values the first parameters of the statement
-   * @param placeholder SQL: the nth value
+   * @param placeholder makes the SQL of the nth value
    */
   constructor(
     readonly values: unknown[],

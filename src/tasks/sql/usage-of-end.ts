@@ -10,7 +10,7 @@
  */
 export const CHARGE_COLUMNS = `usage json, provider text, rule text, micros bigint, basis text, images int,
         video_seconds int, resolution text`;
-/** The columns of CHARGE_COLUMNS, named so that they can stand beside those of the task. */
+/** The columns of CHARGE_COLUMNS, under names that no column of the task has. */
 export const CHARGE_NAMES =
   'w.usage, w.provider as charged_provider, w.rule, w.micros, w.basis, w.images, w.video_seconds, w.resolution';
 
