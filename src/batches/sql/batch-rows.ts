@@ -112,7 +112,10 @@ export class BatchRows {
     return tx.query({ ...INSERT, values: [...values, request_id, row.created_at, row.kept_until] });
   }
 
-  /** Finds a batch of any API key. @returns null when there is no such batch or its `kept_until` has passed */
+  /**
+   * Finds a batch of any API key.
+   * @returns null when there is no such batch or its `kept_until` has passed
+   */
   async find(id: string): Promise<ShownBatch | null> {
     const [batch] = await this.sql.run<ShownBatch>(FIND, [id]);
     return batch ?? null;

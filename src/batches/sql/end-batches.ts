@@ -101,8 +101,8 @@ export class EndBatches {
   }
 
   /**
-   * Ends the batch if all its items are final. If several callers try at once, in any number of processes, only one
-   * ends it.
+   * Ends the batch if all its items are final. If several callers try at the same time, in any number of processes,
+   * only one ends it.
    * @param alongside writes in the same transaction; returns what to do after its commit
    * @returns whether this call has ended the batch
    */

@@ -38,11 +38,12 @@ const NO_PARENT: Partial<TaskOrigin> = {};
 const SLACK_S = 600;
 
 /**
- * How many requests are validated before other clients get their turn, because a thousand at once would hold them up.
+ * How many requests are validated before other clients get their turn, because a thousand in a row would hold these
+ * clients up.
  */
 const AT_ONCE = 50;
 
-/** Validates creations, alone or many at once. */
+/** Validates creations, one or many in a call. */
 @Injectable()
 export class PrepareGenerations {
   constructor(

@@ -19,7 +19,7 @@ const MAX_SIDE = 0x3fff;
 const IDAT = 0x49444154;
 const IEND = 0x49454e44;
 const EXIF = 0x65584966;
-/** The most chunks that are read. An encoder that writes 8 kB at once makes 4,000 chunks of a picture of 32 MB. */
+/** The most chunks that are read. An encoder that writes chunks of 8 kB makes 4,000 of them for a picture of 32 MB. */
 const MAX_CHUNKS = 10_000;
 
 /**

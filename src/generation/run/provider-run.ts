@@ -209,8 +209,8 @@ export class ProviderRun implements Run {
   }
 
   /**
-   * Records approximations that are in no intent: a free provider without a price commits no intent, and some
-   * approximations are known only at the end. Call when the provider is done.
+   * Records approximations that are in no intent. A provider without paid calls commits no intent if it has no price.
+   * Some approximations are known only at the end. Call when the provider is done.
    */
   async recordApproximations(): Promise<void> {
     const approximations = [...this.submission.approximations, ...this.lacking];

@@ -76,7 +76,7 @@ export class RunStages {
     waitedForPlace(provider, this.heldAtMs === null ? 0 : (this.nowMs() - this.heldAtMs) / 1000);
   }
 
-  /** Call when the run waits for a free provider, or for a job that an earlier run has submitted. */
+  /** Call when the run waits for a provider that costs nothing, or for a job that an earlier run has submitted. */
   waits(): void {
     this.spans.begin('upstream');
   }

@@ -145,7 +145,8 @@ async function assertRoomAbove(
   const isFull = task.kept_at === null && others.tasks >= MAX_KEPT;
   if (!isFull && (after <= before || others.bytes + after <= maxKeptBytes)) return;
   const what = isFull ? 'another task' : `${after - before} more bytes`;
-  const message = `A key above this API key has no room to keep ${what}.`; // a key must not see the limit of a key above it
+  // A key must not see the limit of a key above it.
+  const message = `A key above this API key has no room to keep ${what}.`;
   throw new ApiError('kept_quota_exceeded', { message });
 }
 

@@ -21,7 +21,8 @@ export class TimelinesService {
   }
 
   /**
-   * The timeline of a task of any API key, with the providers, for operators. @returns null if there is no such task
+   * The timeline of a task of any API key, with the providers, for operators.
+   * @returns null if there is no such task
    */
   async ofAnyKey(taskId: string): Promise<TaskMomentView[] | null> {
     const row = isTaskId(taskId) ? await this.rows.find(taskId) : null;

@@ -60,7 +60,7 @@ export class ResumePoint {
     return this.atMs - OVERLAP_MS;
   }
 
-  /** Whether the position names this task. The end of the task was then sent before. */
+  /** Whether the position names this task. If so, the end of the task was sent before. */
   includes(taskId: string): boolean {
     return this.named.some(({ tail }) => taskId.endsWith(tail));
   }

@@ -50,8 +50,8 @@ export async function untilFinal(
 
 /**
  * The most open waits of a key, in one process. A wait counts as one of the 10,000 requests that a process may have in
- * flight, so 50 keys are needed to use all of them. A key runs 50 tasks at once by default, so there are four waits for
- * each task.
+ * flight, so 50 keys are needed to use all of them. A key may run 50 tasks at the same time by default, so there are
+ * four waits for each task.
  */
 const MAX_WAITS_PER_KEY = 200;
 

@@ -51,7 +51,7 @@ export class Pace implements BeforeApplicationShutdown {
     }
   }
 
-  /** Writes the counts and run times. Never throws: estimates then lack what could not be written. */
+  /** Writes the counts and run times. Never throws: if the write fails, estimates lack them. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;

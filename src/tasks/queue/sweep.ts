@@ -17,8 +17,8 @@ const SWEEP_ROWS = 500;
 
 /**
  * Runs every few seconds in every worker process. Ends tasks that are past their deadline or have lost too many
- * workers, and wakes parked tasks of keys that may run more. Two sweeps may run at once, because every write is guarded
- * by the state of the row. Each query is an index scan of few rows.
+ * workers, and wakes parked tasks of keys that may run more. Two sweeps may run at the same time, because every write
+ * is guarded by the state of the row. Each query is an index scan of few rows.
  */
 @Injectable()
 export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -11,7 +11,8 @@ export type Watcher = (task: ShownTask) => void;
 
 const TOPIC = 'task';
 /**
- * The most rows that are read at once. The queue of reads is bounded, so it would refuse the rows of a whole backlog.
+ * The most rows that are read at the same time. The queue of reads is bounded, so it would refuse the rows of a whole
+ * backlog.
  */
 const CHUNK = 500;
 /** How often watched tasks are polled. A process that is killed between its commit and its event publishes nothing. */

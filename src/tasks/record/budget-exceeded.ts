@@ -27,7 +27,8 @@ export class BudgetExceeded extends ApiError {
   ) {
     super('budget_exceeded', {
       message: isAbove
-        ? 'The estimated cost would pass the budget of a key above this API key.' // a key does not see the amount of a key above it
+        ? // A key does not see the amount of a key above it.
+          'The estimated cost would pass the budget of a key above this API key.'
         : `The estimated cost would pass the budget of this API key, ${describeBudget(budget)}.`,
       ...(retry_after_s !== null && { retryAfterS: retry_after_s }),
     });

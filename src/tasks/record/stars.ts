@@ -27,7 +27,10 @@ export const keptBytes = (outputs: StoredOutput[] | null): number =>
 export const isThere = (output: StoredOutput, filesEnd: FilesEnd, nowS: number): boolean =>
   !output.deleted && (output.kept || (output.expires_at ?? filesEnd ?? 0) > nowS);
 
-/** Unix seconds of the first own expiry among the outputs that are not deleted; null if none has one. */
+/**
+ * The earliest expiry, in unix seconds, among the outputs that have their own and are not deleted; null if there is
+ * none.
+ */
 export function firstEndOf(outputs: StoredOutput[] | null): number | null {
   const ends = (outputs ?? []).flatMap(({ deleted, expires_at }) => (deleted || !expires_at ? [] : [expires_at]));
   return ends.length > 0 ? Math.min(...ends) : null;

@@ -258,7 +258,7 @@ export class DoneTask {
   @Column('timestamptz', { nullable: true }) unkept_expires_at: Date | null;
   /** `files_expire_at` as it was before an output was kept. It is restored when no output is kept any more. */
   @Column('timestamptz', { nullable: true }) unkept_files_expire_at: Date | null;
-  /** The first own expiry among the outputs that are not deleted; null if none has one. */
+  /** The earliest expiry among the outputs that have their own and are not deleted; null if there is none. */
   @Column('timestamptz', { nullable: true }) output_expires_at: Date | null;
 }
 

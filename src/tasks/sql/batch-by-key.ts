@@ -25,7 +25,9 @@ export type LockTimeout = '1200ms' | '300ms' | '100ms';
  */
 export const setLockTimeout = (parameter: string): string => `set_config('lock_timeout', ${parameter}, true)`;
 
-/** The most keys that may wait `1200ms` for their locked rows at once, because each wait holds a connection. */
+/**
+ * The most keys that may wait `1200ms` for their locked rows at the same time, because each wait holds a connection.
+ */
 const MAX_PATIENT = 4;
 
 /**

@@ -74,7 +74,9 @@ class EndTooSlow extends Error {
   }
 }
 
-/** Raw SQL because ends are batched: the rows, the counters of their keys and the writes of the hooks are one commit. */
+/**
+ * Raw SQL because ends are batched: the rows, the counters of their keys and the writes of the hooks have one commit.
+ */
 @Injectable()
 export class EndTasks {
   private readonly batch = new BatchByKey<Ending, EndedTask | null>((endings, wait) => this.flush(endings, wait), {
@@ -182,8 +184,8 @@ const countedBy = ({ api_key_id, counts_for }: Pick<CountedEnd, 'api_key_id' | '
 
 /**
  * Locks rows in the order of their keys, so two processes cannot deadlock. $1 are the API keys; the other parameters
- * count the ends of each. Tasks that an earlier release created were never counted in the rows of the keys above, so
- * these counts stop at 0.
+ * count the ends of each key. Tasks that an earlier release created were never counted in the rows of the keys above,
+ * so these counts stop at 0.
  */
 const COUNT: Statement = {
   name: 'tasks.count_ended',

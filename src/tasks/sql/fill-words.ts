@@ -53,8 +53,8 @@ const FILL = `
 const MERGE = `select gin_clean_pending_list('${WORDS_INDEX}')`;
 
 /**
- * Copies the prompts of ended tasks to the table with the index, many at once. One by one, each copy would cost as much
- * as the end of its task.
+ * Copies the prompts of ended tasks to the table with the index, many in one statement. One by one, each copy would
+ * cost as much as the end of its task.
  */
 @Injectable()
 export class FillWords {
@@ -76,7 +76,8 @@ export class FillWords {
     const mayBeMore = await this.sql
       .transaction((tx) => this.round(tx))
       .catch((error: unknown) => {
-        this.tasks = Math.max(FEWEST_TASKS, Math.floor(this.tasks / 2)); // long prompts may take longer than a statement may
+        // Long prompts may take longer than a statement may.
+        this.tasks = Math.max(FEWEST_TASKS, Math.floor(this.tasks / 2));
         throw error;
       });
     await this.sql.transaction((tx) => tx.query(MERGE));

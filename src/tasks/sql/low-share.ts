@@ -2,10 +2,7 @@
 export interface LowTurns {
   /** Most turns of the claim. */
   turns: number;
-  /**
-   * Percent of a turn that earlier starts have gathered. The more have been gathered, the sooner comes the first turn
-   * of this claim.
-   */
+  /** Percent of a turn that earlier starts have gathered. The more, the sooner the first turn of this claim comes. */
   gathered: number;
   /** Percent of the starts that go to low priority. */
   share: number;

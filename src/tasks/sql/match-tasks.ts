@@ -199,7 +199,8 @@ export class MatchTasks {
 
   /** Whether reading the list in its order may pass many tasks that do not match. */
   static isFor(filter: TaskFilter): boolean {
-    if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false; // each value selects few tasks, which an index finds
+    // Each of these fields selects few tasks, which an index finds.
+    if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false;
     return isIndexed(filter) || Boolean(filter.search);
   }
 

@@ -19,7 +19,7 @@ const READ: Statement = {
   text: `select * from pauses where ${IN_FORCE} order by id`,
 };
 
-/** @param which the SQL condition for waiting tasks, or for tasks that are parked because their key runs as many as it may */
+/** @param which SQL condition for waiting tasks, or for tasks that are parked because their key is at its limit */
 const setAside = (name: string, which: string, order: string): Statement => ({
   name,
   skipsLocked: true,
@@ -73,8 +73,8 @@ const RELEASE: Statement = {
 };
 
 /**
- * Parks waiting tasks for pauses, and wakes them. Raw SQL because thousands of rows change at once, and rows that
- * others have locked are skipped. `key_load` stays as it is, because a parked task is still queued.
+ * Parks waiting tasks for pauses, and wakes them. Raw SQL because a statement changes up to a thousand rows, and skips
+ * rows that others have locked. `key_load` stays as it is, because a parked task is still queued.
  */
 @Injectable()
 export class PauseTasks {

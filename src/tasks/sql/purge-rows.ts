@@ -103,7 +103,7 @@ export interface ExpiredTask {
   is_expired: boolean;
 }
 
-/** Raw SQL because of `skip locked`: several workers purge at once, each its own rows. */
+/** Raw SQL because of `skip locked`: several workers purge at the same time, each its own rows. */
 @Injectable()
 export class PurgeRows {
   private readonly hooks: PurgeHook[] = [];

@@ -224,14 +224,17 @@ export class RecordSubmit {
     return this.isHeldAfter(ACCEPTED, [lease.id, lease.attempt, upstreamId, requestId, moments]);
   }
 
-  /** Counts a paid call that the intent has not announced. @returns whether the lease still holds; if not, the caller must stop */
+  /**
+   * Counts a paid call that the intent has not announced.
+   * @returns whether the lease still holds; if not, the caller must stop
+   */
   async calledAgain(lease: LeaseRef): Promise<boolean> {
     return this.isHeldAfter(CALLED_AGAIN, [lease.id, lease.attempt]);
   }
 
   /**
-   * Records approximations that the intent has not recorded. @returns whether the lease still holds; if not, the caller
-   * must stop
+   * Records approximations that the intent has not recorded.
+   * @returns whether the lease still holds; if not, the caller must stop
    */
   async approximated(lease: LeaseRef, approximations: Approximation[]): Promise<boolean> {
     return this.isHeldAfter(APPROXIMATED, [lease.id, lease.attempt, JSON.stringify(approximations)]);
