@@ -204,7 +204,7 @@ const RETRY_MS = 500;
  * Retries a query during a database outage, because a paid call may have been made or the work may be done. Long
  * retries do no harm, because every write is fenced by its claim.
  * @param stillWanted checked before each retry
- * @throws the error of the query, when it is no longer wanted or the error is not an outage
+ * @throws the error of the query, when the query is no longer wanted or the error is not an outage
  */
 export async function retryWhileDatabaseDown<Result>(
   stillWanted: () => boolean,

@@ -9,8 +9,8 @@ import { isFinal, type ShownTask } from '../record/task.entity.ts';
  */
 const MAX_ROWS = 200;
 /**
- * The most tasks that may wait for one subscriber. They take some 6 MB. At one more, the subscriber is disconnected and
- * must resume.
+ * The most tasks that may wait for one subscriber. They take some 6 MB. If a final state finds no room, the subscriber
+ * is disconnected and must resume.
  */
 const MAX_WAITING = 50_000;
 /**

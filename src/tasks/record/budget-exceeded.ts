@@ -7,13 +7,13 @@ export interface SpentBudget {
   period: 'day' | 'month' | 'total';
   /** Seconds until the period ends; null if it has no end. */
   retry_after_s: number | null;
-  /** Whether a refusal in this period was reported already. */
+  /** Whether a refusal in the current period of the budget was reported already. */
   is_reported: boolean;
 }
 
 /** The error of a creation whose estimated cost would pass the budget of its API key, or of a key above it. */
 export class BudgetExceeded extends ApiError {
-  /** Whether a refusal in this period was reported already. */
+  /** Whether a refusal in the current period of the budget was reported already. */
   readonly isReported: boolean;
 
   /**

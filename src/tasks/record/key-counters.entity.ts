@@ -2,9 +2,8 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
  * How many queued and running tasks each API key has. These two counts are exact, because every state change updates
- * them in the same commit. If a creation counted rows instead, it would be slower, the more tasks of the key are
- * unfinished. Keys above are the maker of the key, its maker and so on; keys below are those that it has made, directly
- * or not.
+ * them in the same commit. Counting rows instead would make a creation slow for a key with many unfinished tasks. Keys
+ * above are the maker of the key, its maker and so on; keys below are those that it has made, directly or not.
  */
 @Entity('key_load')
 export class KeyCounters {

@@ -106,7 +106,10 @@ export class LiveTask {
   @Column('boolean') low: boolean;
   /** The UTC day whose budget the task counts in; null when no key that counts the task had a budget. */
   @Column('date', { nullable: true }) budget_day: string | null;
-  /** What the creation reserved in the budget. The end of the task replaces this amount by the cost. */
+  /**
+   * What the creation reserved in the budget; null without a budget. The end of the task replaces this amount by the
+   * cost.
+   */
   @Column('bigint', { nullable: true }) reserved_micros: string | null;
   /**
    * The keys above the task's own key (its maker and so on) that count the task in their counters and budgets; null if

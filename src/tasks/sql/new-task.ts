@@ -77,7 +77,8 @@ export const COLUMNS = {
 export const DEFINITIONS = definitionsOf(COLUMNS);
 
 /**
- * Column definitions for reading the fields that only a `NewBatchTask` has. A statement appends them to `DEFINITIONS`.
+ * Column definitions for the further fields that are read from a `NewBatchTask`. A statement appends them to
+ * `DEFINITIONS`.
  */
 export const BATCH_COLUMNS = 'batch_id text, batch_index int, custom_id text, task_events boolean, counts_for text[]';
 const BATCH_NAMES = ', batch_id, batch_index, custom_id, task_events, counts_for';

@@ -19,8 +19,8 @@ type Row = [nth: number, id: string, sequence: number];
 
 /**
  * Pages of the tasks of an API key, in the order of their ids. Requests of a key that come in one turn of the event
- * loop share one statement if their conditions are the same, even if the values differ. With 64 clients a page took 117
- * µs of PostgreSQL's processor time in a statement of its own, and 33 µs in a shared one.
+ * loop share one statement if their conditions are the same, even if the values differ. With 64 clients PostgreSQL
+ * spent 117 µs of processor time on a page in a statement of its own, and 33 µs in a shared one.
  */
 @Injectable()
 export class ReadPages {
