@@ -34,7 +34,6 @@ export class StorageAway extends Error {
 interface Fetch {
   /** The API key of the task. The keys take turns at checks. */
   apiKeyId: string;
-  /** The folder for the images. */
   folder: string;
   signal: AbortSignal;
 }

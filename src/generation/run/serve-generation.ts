@@ -30,7 +30,6 @@ import { inStage } from './run-stages.ts';
 /** @param seeds sent with the call of each output; empty if none was sent */
 type Keep<Kept> = (outputs: ProviderOutput[], seeds: readonly number[]) => Promise<Kept>;
 
-/** What was kept, and what the run used. */
 export interface Served<Kept> {
   kept: Kept;
   usage: RunUsage;

@@ -5,7 +5,6 @@ import { isTaskId } from '../record/task-id.ts';
 import { UsageTerms } from '../record/usage-terms.ts';
 import { type TaskMomentView, toTimeline } from './timeline.view.ts';
 
-/** Reads the timelines of tasks. */
 @Injectable()
 export class TimelinesService {
   constructor(

@@ -76,7 +76,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     return addWatcher(this.ofTask, taskId, watcher);
   }
 
-  /** Watches all tasks of an API key. */
+  /** Watches all tasks of an API key. @returns a function that stops watching */
   watchKey(apiKeyId: string, watcher: Watcher): () => void {
     return addWatcher(this.ofKey, apiKeyId, watcher);
   }
