@@ -56,8 +56,8 @@ export class BatchesResolver {
   }
 
   /**
-   * @param input in the field names of REST. An equal batch then has the same hash in REST and GraphQL, so an
-   *   Idempotency-Key counts in both
+   * @param input has the field names of REST, so that an equal batch has the same hash in REST and GraphQL. The two
+   *   APIs then share Idempotency-Keys
    */
   @Mutation(() => BatchView, {
     description:
@@ -100,7 +100,7 @@ export class BatchesResolver {
   }
 }
 
-/** Nest calls this with the resolver as `this` when the event is sent. */
+/** Nest calls this function for every event, with the resolver as its `this`. */
 function toView(this: BatchesResolver, batch: ShownBatch): BatchView {
   return this.views.of(batch);
 }

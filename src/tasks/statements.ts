@@ -36,7 +36,7 @@ import { VacuumQueue } from './sql/vacuum-queue.ts';
 import { PauseTasks } from './sql/pause-tasks.ts';
 import { WakeParked } from './sql/wake-parked.ts';
 
-/** The providers of `sql/`. Each runs the statements for one purpose. */
+/** The Nest providers of `sql/`. Each runs the statements for one purpose. */
 export const STATEMENTS = [
   BatchTasks,
   ChangedTasks,

@@ -76,7 +76,9 @@ const fileLinks = {
     new FileLinks(secrets.deriveAll('file-links'), config.publicUrl, config.fileUrlTtlS),
 };
 
-/** The task and its life. Other modules use it as clients do (TasksService) or as workers do (TaskQueue). */
+/**
+ * Tasks from creation to deletion. Other modules use tasks as clients do (TasksService) or as workers do (TaskQueue).
+ */
 @Module({
   imports: [
     AuthModule,

@@ -5,25 +5,28 @@ import type { RequestedGeneration } from '../../generation/accept/prepare-genera
 import { TaskViews } from '../../tasks/read/task-views.ts';
 import type { ShownTask } from '../../tasks/record/task.entity.ts';
 
-/** The body of an item, translated into a creation. */
+/** An item whose body was translated into a body of `POST /v1/generations`. */
 export interface TranslatedItem extends RequestedGeneration {
   body: Record<string, unknown>;
-  /** Rewrites an error of the creation, so that it names the parameters of the endpoint. */
+  /** Rewrites an error about the translated body, so that the error names parameters of the original body. */
   inClientWords?: (error: ApiError) => ApiError;
 }
 
 /** A route whose request bodies can be the items of a batch. */
 export interface BatchEndpoint {
   path: string;
-  /** @throws ApiError for a body that the route would refuse */
+  /** @throws ApiError for a body that cannot be translated */
   translate(body: Record<string, unknown>, caller: Caller): TranslatedItem;
-  /** The body with which the route answers for a task that has succeeded. @throws ApiError when its files are gone */
+  /**
+   * The body with which the route answers for a task that has succeeded.
+   * @throws ApiError when files of the task are gone
+   */
   answer(task: ShownTask): unknown;
 }
 
 export const NATIVE_PATH = '/v1/generations';
 
-/** The routes that items of a batch may use. Other modules register theirs here. */
+/** The routes that items of a batch may use. Other modules register their routes here. */
 @Injectable()
 export class BatchEndpoints {
   private readonly endpoints = new Map<string, BatchEndpoint>();

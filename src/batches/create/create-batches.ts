@@ -28,7 +28,7 @@ import { hasAtMost } from '../../platform/schema/code-points.ts';
 import { checkInput } from '../../platform/http/input.pipe.ts';
 import { CreateBatchInput } from '../record/batch.inputs.ts';
 
-/** An item with its creation, or with the error that makes it invalid. */
+/** An item with the task to create from it, or with the error that makes the item invalid. */
 type InspectedItem = GivenItem & { index: number; verdict: PreparedGeneration | ApiError };
 
 /** null for an invalid item */
@@ -56,13 +56,13 @@ function batchInvalid(faults: BatchFault[], total: number): ApiError {
 }
 
 /**
- * The most invalid items that all batches of an API key may have together. No other limit applies to invalid items,
- * because they have no tasks and cost nothing. Their faults are stored as long as tasks are. Creations at the same time
- * may exceed the limit a little.
+ * The most invalid items that all batches of an API key may have together. The limits on tasks and on cost do not bound
+ * them, because invalid items have no task. The faults of invalid items are stored as long as their batch. Concurrent
+ * creations may exceed this limit a little.
  */
 const MAX_INVALID = 100_000;
 
-/** The settings of a batch as a whole, with its unchecked `requests`. */
+/** The validated settings of a batch. Its `requests` are not validated yet. */
 type BatchSettings = Omit<CreateBatchInput, 'requests'> & { requests?: unknown };
 
 const MAX_PAIRS = 16;
@@ -109,7 +109,9 @@ function assertMetadata(metadata: Record<string, string>): void {
  * and takes the main thread and the database for up to a second, even if it is refused in the end.
  */
 const AT_ONCE = 3;
-/** How many of them may be of one API key. */
+/**
+ * How many of the AT_ONCE batches may be of one `shareOwner`: an API key, or a key with limits and the keys below it.
+ */
 const OF_A_KEY = 1;
 const MAX_WAIT_MS = 30_000;
 /** How many items are translated before other requests of this process get their turn. */
@@ -143,7 +145,8 @@ export class CreateBatches {
    * @param body in the field names of REST
    * @param header the Idempotency-Key, bare or quoted
    * @param gone aborts when the client has closed the connection
-   * @throws ApiError batch_invalid with the faults of the items, or any error of a creation; then nothing is stored
+   * @throws ApiError batch_invalid with the faults of the items, or any error that creating one task may have. No task
+   *   is stored then
    */
   async create(
     caller: Caller,
@@ -172,12 +175,12 @@ export class CreateBatches {
       if (!meanwhile) throw error;
       return replay(meanwhile); // an equal request has created its batch in the meantime
     }
-    // Usually the end of its last task ends a batch. A batch without tasks is ended here.
+    // A batch usually ends when its last task ends. A batch without tasks ends here.
     if (!created.replayed && created.tasks === 0) await this.ends.check(created.id).catch(() => undefined);
     return created;
   }
 
-  /** @throws ApiError service_unavailable */
+  /** @throws ApiError service_unavailable after MAX_WAIT_MS, or when the client is gone */
   private async turn(caller: Caller, gone: AbortSignal): Promise<() => void> {
     const tooLong = AbortSignal.timeout(MAX_WAIT_MS);
     try {
@@ -259,7 +262,10 @@ export class CreateBatches {
     throw new ApiError('batch_invalid', { message: `${skipped} ${message}`, errors });
   }
 
-  /** Files that came inside the bodies are kept with the tasks. They are deleted if this call creates no tasks. */
+  /**
+   * Runs `store`. Files that came inside the bodies are kept with the tasks. They are deleted if `store` creates no
+   * tasks.
+   */
   private async keepingImages(items: InspectedItem[], store: () => Promise<StoredBatch>): Promise<StoredBatch> {
     let stored: StoredBatch | undefined;
     try {
@@ -293,7 +299,7 @@ type StoredBatch = CreatedBatch & { tasks: number };
 
 const replay = (json: string): CreatedBatch => ({ id: (JSON.parse(json) as BatchView).id, json, replayed: true });
 
-/** @param priority for items that name none */
+/** @param priority the priority of items that name none */
 function translate(
   endpoint: BatchEndpoint,
   caller: Caller,

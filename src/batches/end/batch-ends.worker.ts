@@ -18,13 +18,14 @@ import { outsideOfRequests } from '../../platform/observe/logging/request-contex
 
 /** The least milliseconds between two checks of a batch, because a check costs as much as ending several tasks. */
 const CHECK_DEBOUNCE_MS = 100;
-/** Seconds until the next purge, if the last one deleted less than a full round. */
+/** Seconds until the next purge, if the last one deleted fewer than PURGE_BATCHES batches. */
 const PURGE_EVERY_S = 60;
 
 /**
- * Ends batches. A process that ends an item checks the batch after the commit. If two processes end the last two items
- * at the same time, the later check sees both ends. A lock on the batch lets only one check end it. So the end of an
- * item writes nothing to the row of its batch. The sweep finds batches whose process was killed before its check.
+ * Ends batches. A process that ends an item checks the batch after the commit, so the end of an item writes nothing to
+ * the row of its batch. If two processes end the last two items at the same time, the later check sees both ends. A
+ * lock on the batch lets only one check end the batch. The sweep finds batches whose process was killed before its
+ * check.
  */
 @Injectable()
 export class BatchEndsWorker implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
@@ -113,7 +114,7 @@ export class BatchEndsWorker implements OnModuleInit, OnApplicationBootstrap, On
       for (const { id, status } of await this.rows.leftBehind()) {
         if (this.isStopping) break;
         const done = status === 'cancelling' ? this.cancel(id) : this.check(id);
-        await done.catch((err: unknown) => this.warn(id, err)); // the next sweep tries again, and this one goes on with the others
+        await done.catch((err: unknown) => this.warn(id, err)); // the next sweep tries this batch again
       }
     } catch (err) {
       this.logger.warn({ event: 'batch.sweep_failed', err });

@@ -16,7 +16,10 @@ export class BatchQueue {
     if (!isKnown) this.latest = first;
   }
 
-  /** Ignores a state that is not newer than the newest one that was queued or sent. */
+  /**
+   * Queues a state that is newer than every state that was queued or sent. Ignores any other state, and all states
+   * after `end`.
+   */
   push(batch: ShownBatch): void {
     if (this.isEnding || !isNewer(batch, this.newest)) return;
     this.newest = this.latest = batch;

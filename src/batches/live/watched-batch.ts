@@ -3,7 +3,7 @@ import { isEnded } from '../record/batch-status.ts';
 import type { BatchQueue } from './batch-queue.ts';
 import { outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
 
-/** The least time between two states: at most four a second. */
+/** The least time between two reads of a batch, so that followers get at most four states a second. */
 const THROTTLE_MS = 250;
 /** How often a batch is read for changes that no event announces, such as the end of the batch itself. */
 const POLL_MS = 2_000;
@@ -11,8 +11,8 @@ const POLL_MS = 2_000;
 interface Watching {
   read: () => Promise<ShownBatch | null>;
   /**
-   * Called once: when nobody follows the batch any more, when it has ended, or when it is gone. It must stop the calls
-   * of `touch`.
+   * Called once: when nobody follows the batch any more, when the batch has ended, or when it is gone. The callee must
+   * end the subscription that calls `touch`.
    */
   onEmpty: () => void;
 }
@@ -70,7 +70,7 @@ export class WatchedBatch {
     this.dueMs = Infinity;
     if (batch === null) return this.closeAll();
     if (batch) this.push(batch);
-    // If all items are final, the batch is about to end. No event will announce that.
+    // If all items are final, the batch is about to end. No event will announce its end.
     const isEnding = batch !== undefined && batch.queued + batch.running === 0;
     this.schedule(isEnding || this.isTouched ? THROTTLE_MS : POLL_MS);
   }

@@ -18,9 +18,9 @@ export class Batch {
   /** The number of all items, including the invalid ones. */
   @Column('integer') total: number;
   /**
-   * `succeeded`, `failed` and `cancelled` count the items whose tasks are deleted. Other items are counted from their
-   * tasks, so the end of a task does not write to this row. Once the batch has ended, the three columns count all valid
-   * items, so reading it counts no tasks.
+   * `succeeded`, `failed` and `cancelled` count the items whose tasks are deleted. The other valid items are counted
+   * from their tasks, so the end of a task does not write to this row. Once the batch has ended, the three columns
+   * count all valid items, so a read of the batch counts no tasks.
    */
   @Column('integer') succeeded: number;
   @Column('integer') failed: number;
@@ -28,7 +28,7 @@ export class Batch {
   @Column('integer') invalid_items: number;
   /** All invalid items; null if there are none. */
   @Column('json', { nullable: true }) invalid: BatchFault[] | null;
-  /** The first invalid items, for the view; null if there are none. */
+  /** The first MAX_SHOWN_FAULTS invalid items, which clients see; null if there are none. */
   @Column('json', { nullable: true }) errors: BatchFault[] | null;
   /** The id of the request that created the batch. */
   @Column('text', { nullable: true }) request_id: string | null;
@@ -54,6 +54,6 @@ export interface BatchUsage {
 export type ShownBatch = Omit<Batch, 'invalid' | 'request_id'> & {
   queued: number;
   running: number;
-  /** Null until the end. */
+  /** null until the batch has ended */
   usage: BatchUsage | null;
 };

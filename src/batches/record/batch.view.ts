@@ -61,7 +61,7 @@ export class BatchUsageView implements BatchUsage {
   @ApiField.string('ISO 4217', { example: 'USD' }) currency: string;
 }
 
-/** A batch as every client sees it. Fields that OpenAI's clients know mean what these clients expect. */
+/** A batch as every client sees it. Fields that clients of OpenAI know have the meaning that these clients expect. */
 @ObjectType('Batch', { description: 'Many generations that were created together.', implements: () => NodeView })
 export class BatchView {
   @ApiField.id('identifier', { example: 'batch_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;

@@ -1,11 +1,11 @@
 import { TYPE_ID_SUFFIX } from '../../platform/schema/type-id.ts';
 
-/** `output`: the items that succeeded. `errors`: all others. */
+/** `output`: the items that succeeded. `errors`: all other items. */
 export type ResultFileKind = 'output' | 'errors';
 
 export const RESULT_FILE_ID = new RegExp(`^file_(${TYPE_ID_SUFFIX})_(output|errors)$`);
 
-/** The id of a result file contains the end of the id of its batch, so these files need no table. */
+/** The id of a result file contains the suffix of the batch's id, so result files need no table. */
 export const resultFileId = (batchId: string, kind: ResultFileKind): string =>
   `file_${batchId.slice('batch_'.length)}_${kind}`;
 

@@ -51,7 +51,7 @@ export class BatchResults implements OnModuleInit {
     };
   }
 
-  /** Yields the lines in the order of the items, several in one text. */
+  /** Yields the lines in the order of the items. Each yielded text has several lines. */
   private async *lines(batch: ShownBatch, status: ResultStatus | undefined): AsyncGenerator<string> {
     const { invalid, requestId } = await this.rows.invalidOf(batch.id);
     const endpoint = this.endpoints.find(batch.endpoint);

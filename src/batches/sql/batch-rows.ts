@@ -29,16 +29,16 @@ const INSERT: Statement = {
 };
 
 /**
- * SQL: the time in the id of a batch. The ids of its tasks contain the same time. So the ledger rows of the batch are
- * in one range of the primary key.
+ * SQL: the time in the id of a batch. The ids of its tasks contain the same time, so the batch's rows in `usage_ledger`
+ * are in one range of that table's primary key.
  */
 const TIME = 'substr(b.id, 7, 10)';
 
 /**
- * A batch with the counts of its items: its stored counts, plus the tasks that are not in them yet. Both are read in
- * one snapshot. So an item counts once, even if a purge or the end of the batch moves it to the stored counts
- * meanwhile. The cost of an ended batch is read from the ledger, because a provider may lower it by confirming a cancel
- * later.
+ * A batch with the counts of its items: the stored counts, plus the tasks that the stored counts do not include yet.
+ * Both are read in one snapshot. So an item counts once, even if a purge or the end of the batch adds it to the stored
+ * counts meanwhile. The cost of an ended batch is read from the ledger, because a provider may lower the cost by
+ * confirming a cancel later.
  */
 const SHOWN = `
     select b.id, b.api_key_id, b.endpoint, b.status, b.input_file_id, b.metadata, b.total, b.invalid_items, b.errors,
@@ -100,7 +100,7 @@ export interface BatchPage {
   status?: BatchStatus | null | undefined;
 }
 
-/** Raw SQL because the counts come from the tasks. */
+/** Raw SQL because the statements count the tasks of each batch. */
 @Injectable()
 export class BatchRows {
   constructor(private readonly sql: Sql) {}
@@ -112,13 +112,16 @@ export class BatchRows {
     return tx.query({ ...INSERT, values: [...values, request_id, row.created_at, row.kept_until] });
   }
 
-  /** Finds a batch of any API key, until its `kept_until`. */
+  /**
+   * Finds a batch of any API key.
+   * @returns null when there is no such batch or its `kept_until` has passed
+   */
   async find(id: string): Promise<ShownBatch | null> {
     const [batch] = await this.sql.run<ShownBatch>(FIND, [id]);
     return batch ?? null;
   }
 
-  /** Finds a batch in the snapshot of the transaction. */
+  /** Finds a batch inside the transaction, which sees its own writes. */
   async findIn(tx: Tx, id: string): Promise<ShownBatch | null> {
     const { rows } = await tx.query<ShownBatch>({ ...FIND, values: [id] });
     return rows[0] ?? null;

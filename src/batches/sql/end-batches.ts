@@ -49,7 +49,7 @@ const LEFT_BEHIND: Statement = {
 
 /**
  * Adds items to the counts of their batch when their records are deleted before the batch ends. Locks the batches in
- * order, so that two purges at once do not deadlock.
+ * the order of their ids, so that two concurrent purges do not deadlock.
  */
 const COUNT_PURGED: Statement = {
   name: 'batches.count_purged',
@@ -101,8 +101,8 @@ export class EndBatches {
   }
 
   /**
-   * Ends the batch if all its items are final. If several callers try at once, in any number of processes, only one
-   * ends it.
+   * Ends the batch if all its items are final. If several callers try at the same time, in any number of processes,
+   * only one ends it.
    * @param alongside writes in the same transaction; returns what to do after its commit
    * @returns whether this call has ended the batch
    */

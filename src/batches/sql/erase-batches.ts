@@ -12,8 +12,8 @@ const DELETE: Statement = {
 };
 
 /**
- * Erases the batches of an API key, including unfinished ones. The erasure of tasks cancels their items. Raw SQL
- * because each statement deletes a bounded number.
+ * Erases the batches of an API key, including unfinished ones. The erasure of tasks cancels the unfinished items. Raw
+ * SQL because each statement deletes a bounded number of batches.
  */
 @Injectable()
 export class EraseBatches implements OnModuleInit {

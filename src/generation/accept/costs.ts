@@ -24,8 +24,8 @@ export class Costs {
   ) {}
 
   /**
-   * The highest cost among the bindings that can serve the request. It is 0 and `unpriced` if none of them knows its
-   * price before the call.
+   * The highest cost among the bindings that can serve the request. The amount is 0 and the basis `unpriced` if no
+   * binding knows the price before the call.
    */
   of(model: Model, input: ResolvedInput): Cost {
     const amounts = this.providers.bindingsOf(model).flatMap((binding) => this.at(binding, model, input) ?? []);
@@ -54,9 +54,9 @@ export class Costs {
 }
 
 /**
- * What the provider makes instead of the requested values, because this may change the price. A request with images
- * counts as one without approximations if the provider refuses it: the images are fetched later, and the provider may
- * refuse only because they are absent here.
+ * What the provider makes instead of the requested values, because this may change the price. Images are absent here,
+ * because they are fetched later. A provider may refuse the request only because of that, so a refused request with
+ * images counts as one without approximations.
  * @returns null when the provider refuses a request without images
  */
 function approximationsAt(

@@ -2,9 +2,9 @@ import { InputType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 
 /**
- * The body of POST /v1/generations for GraphQL. GraphQL needs every field by name. So this class has the parameters
- * that models share, and `extra` takes the x_ parameters, which only one model has. The schema of the model decides
- * which fields and values are allowed, as for REST.
+ * The body of POST /v1/generations for GraphQL, which must declare every field by name. This class declares the
+ * parameters that models share. `extra` takes the x_ parameters, each of which only one model has. The schema of the
+ * model decides which fields and values are allowed, as for REST.
  */
 @InputType({ description: 'What to make. `Model.parameters` defines which fields a model takes.' })
 export class CreateGenerationInput {

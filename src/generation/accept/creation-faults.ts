@@ -13,5 +13,5 @@ export const REQUEST_FAULTS = [
   'upload_incomplete',
 ] as const;
 
-/** Codes with which every interface may refuse a creation. */
+/** Error codes with which any interface may refuse to create a task. */
 export const CREATION_FAULTS = [...REQUEST_FAULTS, 'queue_full', 'budget_exceeded', 'file_quota_exceeded'] as const;

@@ -22,9 +22,9 @@ function withoutFalse<Rule extends Partial<ParameterRule>>(rule: Rule): Rule {
 }
 
 /**
- * Removes `$schema`, the title and the defaults. Some client generators name the type after the title. Some clients
- * send every default, even that of `aspect_ratio` beside a `size`, and are refused. So the descriptions say the
- * defaults.
+ * Removes `$schema`, the title and the defaults. Some client generators name the type after the title. Some generated
+ * clients send every default, even the default `aspect_ratio` together with a `size`, and the service refuses both
+ * together. So the descriptions state the defaults.
  */
 function forGenerators({ $schema: _schema, title: _title, ...rules }: ParametersSchema) {
   const schema = { ...withoutFalse(rules), ...(rules.allOf && { allOf: rules.allOf.map(withoutFalse) }) };
@@ -36,8 +36,8 @@ function forGenerators({ $schema: _schema, title: _title, ...rules }: Parameters
 }
 
 /**
- * A request for a declared model, with all parameters that such a model may have. `GET /v1/models/{id}` has the exact
- * schema.
+ * A request for a model that the operator has declared, with all parameters that any declared model may have.
+ * `GET /v1/models/{id}` has the exact schema.
  */
 function declaredModelRequest(): object {
   const { properties, ...schema } = forGenerators(parametersOf('', { ...widestSchemas(), ...imageFormat }, [], {}));
@@ -55,7 +55,8 @@ function declaredModelRequest(): object {
     },
     propertyNames: { anyOf: [{ enum: Object.keys(properties) }, { pattern: OWN_NAME }] },
     additionalProperties: {
-      anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }], // Go generators read no list of types
+      // Client generators for Go cannot read a list of types.
+      anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }],
       description: 'A parameter that only this model has; its name begins with x_.',
     },
   };
@@ -63,8 +64,8 @@ function declaredModelRequest(): object {
 
 /**
  * A creation in OpenAPI: one schema for each model that comes with the service, and one for all others. The field
- * `model` says which schema applies. It is no discriminator of OpenAPI, because a discriminator needs the name of every
- * model.
+ * `model` says which schema applies. It is not declared as a `discriminator` of OpenAPI, because a `discriminator` must
+ * list every model by name.
  */
 export const CREATION_SCHEMA = {
   [COMPONENT]: 'GenerationRequest',

@@ -69,9 +69,9 @@ export function replay(first: { task_id: string; response: string }, model: Mode
   };
 }
 
-/** A task that was just stored, or the answer to the earlier request with the same key. */
+/** A task that was just stored, or the answer to the earlier request with the same idempotency key. */
 type Stored = Awaited<ReturnType<TasksService['create']>> & {
-  /** The JSON of the answer, if it was stored with an idempotency key. */
+  /** The JSON of the answer, if the task was stored with an idempotency key. */
   json?: string | undefined;
 };
 
@@ -110,7 +110,7 @@ export class GenerationsService {
     const header = readIdempotencyKey(options.idempotencyKey);
     const parsed = this.parsed(caller, body);
     if (parsed instanceof ApiError) {
-      // The first request with this key may have been valid: since then its model may be gone, or take other values.
+      // An earlier request with this key may have been valid: its model may have been removed or changed since.
       const first = header === null ? null : await this.tasks.firstResponse(caller.apiKeyId, header, requestHash(body));
       if (first) return replay(first, loadedModelOf(body));
       throw parsed;
@@ -126,7 +126,7 @@ export class GenerationsService {
     const images =
       refusal ?? (fields.length === 0 ? NO_IMAGES : await this.images.resolve(caller, fields, needS()).catch(asResult));
     if (!isResolved(images)) {
-      // The first request with this key may have succeeded before a file was deleted or the model was paused.
+      // An earlier request with this key may have succeeded before a file was deleted or the model was paused.
       const first = header === null ? null : await this.tasks.firstResponse(caller.apiKeyId, header, requestHash(body));
       if (first) return replay(first, model);
       throw images;
@@ -169,8 +169,8 @@ export class GenerationsService {
   }
 
   /**
-   * Runs a creation. Files that the request brought with it stay as long as the new task. Without a new task they are
-   * deleted.
+   * Runs a creation. Files that the request brought with it are kept as long as the new task. Without a new task they
+   * are deleted.
    */
   private async attaching<Creation extends { task: ShownTask; replayed: object | null }>(
     images: RequestImages,

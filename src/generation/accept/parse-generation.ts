@@ -23,8 +23,8 @@ import type { TaskPriority } from '../../tasks/record/task-priority.ts';
 export interface ParsedGeneration {
   model: Model;
   /**
-   * The model's parameters in catalogue order, with the defaults that this request allows. Other fields that were not
-   * given are absent.
+   * The model's parameters in catalogue order. A parameter that was not given has its default if the request allows
+   * this parameter, and is absent otherwise.
    */
   input: ResolvedInput;
   metadata: Record<string, string>;
@@ -43,7 +43,7 @@ export type CheckUrl = (url: string) => void;
  * Validates a creation request of any interface. Values are neither coerced nor dropped.
  * @param body parsed JSON, in the field names of REST
  * @param caller the owner of the request, whose key may be limited to some models
- * @throws ApiError for the first fault, with the name of the field, if there is one
+ * @throws ApiError for the first fault, with the name of the field if a field is at fault
  */
 export function parseGeneration(body: unknown, caller: Pick<Caller, 'models'>, checkUrl: CheckUrl): ParsedGeneration {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new ApiError('invalid_body');
@@ -102,8 +102,8 @@ function findInvalidText(value: unknown): (string | number)[] | null {
 }
 
 /**
- * Whether this model takes the input and resolves it to the same values. Another version of the model resolved the
- * input.
+ * Whether this model takes `input` and resolves it to the same values. Another version of the model has resolved
+ * `input` before.
  */
 export function takesUnchanged(model: Model, input: Record<string, unknown>): boolean {
   const request = { model: model.id, ...input };

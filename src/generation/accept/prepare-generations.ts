@@ -38,11 +38,12 @@ const NO_PARENT: Partial<TaskOrigin> = {};
 const SLACK_S = 600;
 
 /**
- * How many requests are validated before other clients get their turn, because a thousand at once would hold them up.
+ * How many requests are validated before other clients get their turn, because a thousand in a row would hold these
+ * clients up.
  */
 const AT_ONCE = 50;
 
-/** Validates creations, alone or many at once. */
+/** Validates creations, one or many in a call. */
 @Injectable()
 export class PrepareGenerations {
   constructor(
@@ -84,7 +85,7 @@ export class PrepareGenerations {
   }
 
   /**
-   * Validates all requests. Attach or forget the images of each valid one afterwards.
+   * Validates all requests. The caller must then attach or forget the images of each valid request.
    * @param needS seconds for which the tasks may need their files
    * @returns for each request the creation, or its first fault
    */
@@ -112,7 +113,7 @@ export class PrepareGenerations {
     });
   }
 
-  /** The task of a valid creation. @param generation has the ids of files in place of data: URLs */
+  /** The task to store for a valid creation, whose input has the ids of files in place of data: URLs. */
   requestOf({ model, input, metadata, priority, approximations }: ValidGeneration): TaskRequest {
     const estimate = () => this.costs.of(model, input).amount_micros;
     return {

@@ -1,14 +1,14 @@
 import type { ByteSource } from '../../provenance/formats/byte-source.ts';
 
 export interface FilmHeader {
-  /** Pixels, as the film is shown. */
+  /** Pixels, after the rotation that the file asks for. */
   width: number;
   height: number;
   /** Seconds. */
   duration: number;
 }
 
-/** A part of the file: its content is from `start` to before `end`. */
+/** A part of the file. Its content has the bytes from `start` up to, but not including, `end`. */
 interface Box {
   name: string;
   start: number;
@@ -25,15 +25,18 @@ interface Track {
 
 /** The most boxes that are read. A fragment and its tracks have some ten. */
 const MAX_BOXES = 100_000;
-/** The most bytes of tables that say how long each sample of a fragment is. An hour of film takes less than 2 MiB. */
+/**
+ * The most bytes of tables with the duration of each sample of a fragment. The tables of an hour of film have less than
+ * 2 MiB.
+ */
 const MAX_TABLE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Reads the size and the duration of an MP4 file (ISO/IEC 14496-12). For these, libraries list all samples in memory,
- * and a file of 1 kB can announce billions of samples. This function reads only the parts that it needs, within the two
- * bounds above.
+ * Reads the size and the duration of an MP4 file (ISO/IEC 14496-12). Libraries list all samples in memory to find
+ * these, and a file of 1 kB can announce billions of samples. This function reads only the parts that it needs, at most
+ * MAX_BOXES boxes and MAX_TABLE_BYTES of tables.
  *
- * @throws Error when the file has no video track, or exceeds one of the two bounds
+ * @throws Error when the file has no video track, or exceeds MAX_BOXES or MAX_TABLE_BYTES
  */
 export async function readFilmHeader(file: ByteSource): Promise<FilmHeader> {
   return new HeaderReader(file).read();
@@ -58,7 +61,7 @@ class HeaderReader {
       }
     }
     if (!track) throw new Error('The provider returned a file without a video track.');
-    // The header of a film that was written in fragments states no duration, or only that of the beginning.
+    // The header of a film that was written in fragments states no duration, or only the duration of its beginning.
     const duration = Math.max(stated, fragments / track.timescale);
     return { width: track.width, height: track.height, duration };
   }
@@ -73,7 +76,7 @@ class HeaderReader {
       const [id, matrix] = header[0] === 1 ? [20, 52] : [12, 40];
       const across = header.readUInt32BE(matrix + 36) / 65_536;
       const down = header.readUInt32BE(matrix + 40) / 65_536;
-      // The matrix of a film that is turned by a quarter has zeros where others have the scale.
+      // In the matrix of a film that is rotated by 90 degrees, the two factors of scale are 0.
       const isTurned = header.readInt32BE(matrix) === 0;
       const [width, height] = (isTurned ? [down, across] : [across, down]).map(Math.round) as [number, number];
       const { timescale } = timesIn(media);
@@ -92,7 +95,10 @@ class HeaderReader {
     return timescale > 0 ? units / timescale : 0;
   }
 
-  /** How long a sample of a fragment takes unless the fragment says otherwise, in units of the track. */
+  /**
+   * The duration of a sample in a fragment that states none, in units of the track's timescale; 0 if the file has no
+   * default.
+   */
   private async sampleDurationOf(moov: Box, track: Track): Promise<number> {
     for await (const mvex of this.boxesIn(moov)) {
       if (mvex.name !== 'mvex') continue;
@@ -105,7 +111,7 @@ class HeaderReader {
     return 0;
   }
 
-  /** @returns where the fragment ends, in units of the track; `begin` if it has no sample of the track */
+  /** @returns where the fragment ends, in units of the track's timescale; `begin` if it has no sample of the track */
   private async endOfFragment(moof: Box, track: Track, sampleDuration: number, begin: number): Promise<number> {
     let end = begin;
     for await (const traf of this.boxesIn(moof)) {
@@ -122,7 +128,7 @@ class HeaderReader {
     return end;
   }
 
-  /** In units of the track. */
+  /** The duration of the run, in units of the track's timescale. */
   private async durationOfRun(trun: Box, usual: number): Promise<number> {
     const head = await this.headOf(trun);
     const flags = head.readUInt32BE(0);
@@ -141,7 +147,7 @@ class HeaderReader {
     return duration;
   }
 
-  /** The beginning of the box at this path, if it is there. */
+  /** The beginning of the content of the box at this path; undefined if there is no such box. */
   private async content(parent: Box, name: string, ...rest: string[]): Promise<Buffer | undefined> {
     for await (const box of this.boxesIn(parent)) {
       if (box.name !== name) continue;
@@ -151,7 +157,10 @@ class HeaderReader {
     return undefined;
   }
 
-  /** At most the first 96 bytes. They contain every field that is read here; the last one is in `tkhd`. */
+  /**
+   * At most the first 96 bytes of the content. Every field that is read with this method ends before byte 96, or at it:
+   * the height in `tkhd`.
+   */
   private async headOf({ start, end }: Box): Promise<Buffer> {
     return this.file.read(start, Math.min(96, end - start));
   }
@@ -163,7 +172,7 @@ class HeaderReader {
       const head = await this.file.read(at, 16);
       const short = head.readUInt32BE(0);
       const isLong = short === 1 && head.length === 16;
-      // The size 0 says that the box extends to the end.
+      // The size 0 means that the box extends to the end of its parent.
       const size = isLong ? Number(head.readBigUInt64BE(8)) : short === 0 ? parent.end - at : short;
       const start = at + (isLong ? 16 : 8);
       if (at + size < start) return; // what follows is no box

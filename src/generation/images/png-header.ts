@@ -19,12 +19,12 @@ const MAX_SIDE = 0x3fff;
 const IDAT = 0x49444154;
 const IEND = 0x49454e44;
 const EXIF = 0x65584966;
-/** The most chunks that are read. An encoder that writes 8 kB at once makes 4,000 chunks of a picture of 32 MB. */
+/** The most chunks that are read. An encoder that writes chunks of 8 kB makes 4,000 of them for a picture of 32 MB. */
 const MAX_CHUNKS = 10_000;
 
 /**
- * Reads the size of a PNG from its header. A decoder would take a fifth of the processor time of a whole small task for
- * that.
+ * Reads the size of a PNG from its header. A decoder would take a fifth of the processor time of a small task to read
+ * it.
  *
  * @returns null where only a decoder can tell: a palette, an orientation in EXIF, anything unusual or broken
  */
@@ -38,7 +38,7 @@ export function readPngSize(png: Buffer): PngSize | null {
   return isPlain(png) ? { width, height } : null;
 }
 
-/** Whether the PNG has pixels, an end and no EXIF. All chunks are read, because EXIF may stand behind the pixels. */
+/** Whether the PNG has pixels, an end and no EXIF. All chunks are read, because EXIF may come after the pixels. */
 function isPlain(png: Buffer): boolean {
   let hasPixels = false;
   let at = END_OF_HEADER;

@@ -22,7 +22,9 @@ const IMAGE_FORMATS: Record<string, { contentType: string; extension: string }> 
   webp: { contentType: 'image/webp', extension: 'webp' },
 };
 
-/** No model makes a film of a day, and what is paid for a film may depend on its seconds. */
+/**
+ * The longest duration that a file may state. No model makes a film of a day, and a price may depend on the duration.
+ */
 const MAX_FILM_S = 86_400;
 
 /** @throws ProviderError internal_error when the file is no readable PNG, JPEG, WebP or MP4 */

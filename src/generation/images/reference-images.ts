@@ -19,8 +19,8 @@ const MAX_CONCURRENT = 4;
 const MAX_BYTES = 20 * 1000 * 1000;
 const MAX_REDIRECTS = 3;
 /**
- * The time to download all images of one task. The time for which their checks wait for a turn does not count, because
- * it depends on other tasks.
+ * The time to download all images of one task. Waiting for a turn to check an image does not count, because that
+ * depends on other tasks.
  */
 const TIMEOUT_MS = 60_000;
 
@@ -34,7 +34,6 @@ export class StorageAway extends Error {
 interface Fetch {
   /** The API key of the task. The keys take turns at checks. */
   apiKeyId: string;
-  /** The folder for the images. */
   folder: string;
   signal: AbortSignal;
 }
@@ -42,7 +41,7 @@ interface Fetch {
 /**
  * Gets the images of a request and checks that they are images. Files of this service are read from the storage, and
  * all others are downloaded. The images are written to files as they arrive, because a request may have 320 MB of them.
- * This class has only one image of the whole process in memory at a time: the one that it checks.
+ * Of all images of the process, this class has only one in memory at a time: the one that it checks.
  */
 @Injectable()
 export class ReferenceImages {
@@ -104,7 +103,7 @@ export class ReferenceImages {
     } catch (error) {
       failed.abort(error);
       signal.throwIfAborted();
-      throw failed.signal.reason; // the first failure; the others are its consequence
+      throw failed.signal.reason; // the first failure, which caused the later ones
     } finally {
       await Promise.allSettled(images.values()); // afterwards nothing writes to the folder
     }

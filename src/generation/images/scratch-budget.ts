@@ -33,8 +33,8 @@ export class ScratchBudget {
   }
 
   /**
-   * Files of this service may need more than the whole budget before they are made smaller. A task with such files gets
-   * the whole budget.
+   * More `bytes` than the whole budget count as the whole budget. Files of this service may need that much before they
+   * are made smaller.
    * @returns null if the key has to wait until more is free
    */
   reserve(apiKeyId: string, bytes: number): Reservation | null {

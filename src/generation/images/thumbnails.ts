@@ -34,7 +34,7 @@ export class Thumbnails {
 
   private async extract(path: string): Promise<Buffer | null> {
     if (this.isMissing) return null;
-    // The whitelist allows files and pipes but no network, because a video may name other addresses to play.
+    // The whitelist allows files and pipes but no network, because a video may refer to parts at other addresses.
     const input = ['-protocol_whitelist', 'file,pipe', '-i', path];
     const output = ['-frames:v', '1', '-c:v', 'png', '-f', 'image2pipe', 'pipe:1'];
     try {

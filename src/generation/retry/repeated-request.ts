@@ -15,7 +15,7 @@ export interface RepeatedRequest {
 
 /**
  * @param first the resolved input of the earlier task
- * @param changes replaces parameters; null takes one out
+ * @param changes new values by the name of the parameter; null removes a parameter
  * @throws ApiError unknown_parameter if `changes` has a field of the request that is no parameter of a model
  */
 export function repeatRequest(model: Model, first: Fields, changes: Fields): RepeatedRequest {

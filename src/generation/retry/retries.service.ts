@@ -22,7 +22,7 @@ export interface RetryOptions {
   source?: TaskSource;
 }
 
-/** Makes new tasks from the resolved input of final ones. */
+/** Makes new tasks from the resolved input of final tasks. */
 @Injectable()
 export class RetriesService {
   constructor(
@@ -48,7 +48,7 @@ export class RetriesService {
     try {
       return await this.create(caller, taskId, changes, { ...options, ...(reserveKey && { reserveKey }) });
     } catch (error) {
-      const first = reserved && (await this.firstAnswer(caller, reserved)); // the earlier task may be deleted by now
+      const first = reserved && (await this.firstAnswer(caller, reserved)); // an equal retry may have succeeded before
       if (!first) throw error;
       return first;
     }
@@ -82,8 +82,8 @@ export class RetriesService {
   }
 
   /**
-   * Replaces invalid and expired links to files of this service by file ids, because a file may still be there and
-   * belong to the caller. Links in `changes` stay.
+   * Replaces invalid and expired links to files of this service by file ids, because the file may still exist and
+   * belong to the caller. Links in `changes` stay unchanged.
    */
   private withFileIds(model: Model, parameters: Record<string, unknown>, changes: object): Record<string, unknown> {
     const kept = Object.entries(parameters).filter(([name]) => !Object.hasOwn(changes, name));
@@ -120,5 +120,8 @@ function asChange(error: ApiError, changes: object): ApiError {
   return new ApiError(isGone ? 'file_expired' : error.code, { param, message, status: 400, cause: error });
 }
 
-/** First words of an error's `param` that name no parameter of a model, such as that of `Idempotency-Key`. */
+/**
+ * What the first word of an error's `param` may be when it names no parameter of a model. `Idempotency` is the first
+ * word of `Idempotency-Key`.
+ */
 const SHARED_FIELDS = new Set(['', 'model', 'metadata', 'priority', 'parent_task_id', 'task_id', 'Idempotency']);

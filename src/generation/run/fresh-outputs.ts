@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { free } from '../../platform/run/owned-bytes.ts';
 import type { ProviderOutput } from '../../providers/contract/provider.ts';
 
-/** The most bytes that all kept files may take. Files beyond that are read from storage for the answer. */
+/** The most bytes that all kept files may take together. Files that do not fit are read from the storage. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 interface Wanted {
@@ -22,7 +22,8 @@ export class FreshOutputs {
   private bytes = 0;
 
   /**
-   * @returns a function to call once, when the files are no longer needed. The last such call of a task frees its files
+   * @returns a function to call once, when the files are no longer needed. The last of these calls for a task frees its
+   *   files
    */
   want(taskId: string): () => void {
     const wanted = this.wanted.get(taskId) ?? { waiters: 0, files: new Map<string, Buffer>() };
@@ -46,7 +47,7 @@ export class FreshOutputs {
     return true;
   }
 
-  /** The bytes of a kept file, or null. They are freed when the last `want` of the task ends. */
+  /** The bytes of a kept file, or null. They are freed when the last request that waits for the task is done. */
   find(taskId: string, storageKey: string): Buffer | null {
     return this.wanted.get(taskId)?.files.get(storageKey) ?? null;
   }

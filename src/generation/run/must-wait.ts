@@ -36,7 +36,7 @@ export function waitForPause(task: ClaimedTask): MustWait {
   return new MustWait(pauseOf(task, MAX_AWAY_WAIT_S), 'pause');
 }
 
-/** @param retryAfterMs what the upstream asked for */
+/** @param retryAfterMs the wait that the upstream asked for, if it asked for one */
 export function waitForProvider(task: ClaimedTask, retryAfterMs: number | undefined): MustWait {
   if (retryAfterMs === undefined) return new MustWait(pauseOf(task, MAX_AWAY_WAIT_S));
   return new MustWait(Math.min(Math.max(retryAfterMs / 1000, MIN_WAIT_S), MAX_RETRY_AFTER_S));

@@ -32,7 +32,7 @@ export class PartialImages {
   }
 
   /**
-   * The caller must have checked whose task it is.
+   * The caller must have checked that the client may read the task.
    * @param attempt the attempt of the task when the caller read the task
    * @param nth from 0
    * @returns null while there is no such partial image

@@ -51,10 +51,10 @@ export class ProviderRun implements Run {
   private hasIntent: boolean;
   /** Whether the run polls a job that an earlier claim has submitted. The price is then that of the earlier claim. */
   private readonly continues: boolean;
-  /** Calls that made nothing and may have been charged, while other calls of the run made pictures. */
+  /** The number of calls that made nothing and may have been charged, while other calls of the run made pictures. */
   private unknownCalls = 0;
   /**
-   * Says that fewer pictures were made than requested, if that is so. The intent cannot say it, because the intent is
+   * Has an entry if fewer pictures were made than requested. The intent lacks this entry, because the intent is
    * recorded before the call.
    */
   private lacking: Approximation[] = [];
@@ -100,13 +100,13 @@ export class ProviderRun implements Run {
     return this.task.kind === 'image' && n === 1 ? this.task.partial_images : 0;
   }
 
-  /** The folder is created on first use, because most images never need one. */
+  /** The folder is created on first use, because most runs never need one. */
   get scratchDir(): string {
     this.directory ??= makeScratch();
     return this.directory;
   }
 
-  /** Capped at 99, because a task is at 100 only when its files are stored. */
+  /** The progress is capped at 99, because a task is at 100 only when its files are stored. */
   progress(percent: number): void {
     // `>` is false for NaN, so NaN is ignored. No later percentage could replace a stored NaN.
     if (percent > this.newest) this.newest = Math.min(99, Math.floor(percent));
@@ -167,7 +167,7 @@ export class ProviderRun implements Run {
   async submitted(upstreamId: string, requestId: string | null = null): Promise<void> {
     if (announcesJob(upstreamId)) this.assertMayBuy();
     this.stages.accepted();
-    this.task.upstream_id = upstreamId; // even if the write fails: a cancel needs the job's id
+    this.task.upstream_id = upstreamId; // set before the write, which may fail, because a cancel needs the job's id
     const held = await this.write(() => this.services.queue.submitAccepted(this.lease, upstreamId, requestId));
     if (!held) throw await this.lease.whyRevoked();
     this.lease.isCalling = false;
@@ -209,8 +209,8 @@ export class ProviderRun implements Run {
   }
 
   /**
-   * Records approximations that are in no intent: a free provider without a price commits no intent, and some
-   * approximations are known only at the end. Call when the provider is done.
+   * Records approximations that are in no intent. A provider without paid calls commits no intent if it has no price.
+   * Some approximations are known only at the end. Call when the provider is done.
    */
   async recordApproximations(): Promise<void> {
     const approximations = [...this.submission.approximations, ...this.lacking];
@@ -224,7 +224,7 @@ export class ProviderRun implements Run {
     if (this.directory) await removeScratch(this.directory);
   }
 
-  /** Call before every paid call. */
+  /** Call before every paid call. @throws ProviderError provider_outcome_unknown for a task from a restored backup */
   private assertMayBuy(): void {
     if (this.lease.mayBuy) return;
     const cause = 'Whether it was paid for since the backup (RESTORED_FROM) is unknown.';

@@ -6,7 +6,7 @@ import type { Place, Submission } from '../../tasks/record/submission.ts';
 
 /**
  * The binding that an earlier claim of the task called, with the upstream model and the address recorded then, because
- * the declaration may have others by now. Undefined if the binding is gone.
+ * the declaration may have changed since. Undefined if the binding is gone.
  */
 export function bindingCalled(
   providers: Pick<ProviderRegistry, 'bindingsOf' | 'at'>,
@@ -29,7 +29,7 @@ const closest = (
   { provider_model }: Pick<ClaimedTask, 'provider_model'>,
 ): ReadyBinding | undefined => bindings.find(({ upstream }) => upstream.model === provider_model) ?? bindings[0];
 
-/** Inherits from `upstream`, because a SIGHUP replaces the API key in `upstream`. */
+/** The result inherits from `upstream`, so that it has the API key that a SIGHUP puts into `upstream`. */
 const withModel = (upstream: Upstream, model: string): Upstream =>
   Object.create(upstream, { model: { value: model, enumerable: true } });
 
@@ -85,10 +85,13 @@ type Count = (provider: string, urls: string[]) => Promise<ReadonlyMap<string, n
 
 /** Spreads tasks over the servers of the same declared model. */
 export class EvenLoad {
-  /** Runs of this process by endpoint. A run that has not recorded an intent yet is counted only here. */
+  /**
+   * The number of runs of this process at each endpoint. A run that has not recorded an intent yet is counted only
+   * here.
+   */
   private readonly running = new Map<string, number>();
 
-  /** Runs `work` and counts it as one more run at the endpoint. */
+  /** Runs `work`, and counts it as a run at the endpoint until it settles. */
   async at<Result>(endpoint: string, work: () => Promise<Result>): Promise<Result> {
     this.add(endpoint, 1);
     try {
@@ -99,8 +102,9 @@ export class EvenLoad {
   }
 
   /**
-   * Bindings in the order in which to try them. If a declaration has a model at several addresses, these are sorted: a
-   * closed circuit before an open one, then fewer tasks before more. Equal ones keep their order.
+   * Bindings in the order in which to try them. If a declaration has several addresses for a model, the bindings at
+   * these addresses are sorted: a closed circuit before an open one, then fewer tasks before more. Equal bindings keep
+   * their order.
    * @param count called only for bindings at several addresses, so that other bindings cost no statement
    */
   async inOrder<Binding extends Addressed>(bindings: readonly Binding[], count: Count): Promise<Binding[]> {

@@ -12,7 +12,7 @@ import { retryWhileDatabaseDown } from './running-tasks.ts';
 
 type Images = ProviderRequest['images'];
 
-/** Fields whose image has a meaning of its own; other images are references. */
+/** Fields whose image has a meaning of its own. The images of all other fields are references. */
 const SINGLE: ReadonlySet<string> = new Set(['first_frame_image_url', 'last_frame_image_url', 'mask']);
 
 /** Where a run gets its reference images from. Calls of one run must not overlap. */

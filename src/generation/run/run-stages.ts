@@ -46,11 +46,13 @@ class StageSpans {
 export class RunStages {
   private sinceMs = performance.now();
   private isDone = false;
-  /** The provider of this run's paid call, until the outcome of the call is known. */
+  /**
+   * The provider of this run's paid call, until the outcome of the call is known; null before the call and afterwards.
+   */
   private provider: string | null = null;
   /**
-   * When the task was last given back to wait, in milliseconds of the database's clock; null if something else has
-   * happened since.
+   * When the task was given back to wait, in milliseconds of the database's clock; null unless this was the last event
+   * of the task.
    */
   private readonly heldAtMs: number | null;
   private readonly spans: StageSpans;
@@ -74,7 +76,7 @@ export class RunStages {
     waitedForPlace(provider, this.heldAtMs === null ? 0 : (this.nowMs() - this.heldAtMs) / 1000);
   }
 
-  /** Call when the run waits for a free provider, or for a job that an earlier run has submitted. */
+  /** Call when the run waits for a provider that costs nothing, or for a job that an earlier run has submitted. */
   waits(): void {
     this.spans.begin('upstream');
   }

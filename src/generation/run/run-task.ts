@@ -90,9 +90,9 @@ export class RunTask {
   }
 
   /**
-   * The model in the version that the task runs under. On its first start, a task gets the loaded version if that
-   * version takes the input of the task unchanged. Otherwise the task keeps its own version, or gets the loaded one if
-   * its own is no longer stored.
+   * The model in the version that the task runs under; null if no version is left. On its first start, a task gets the
+   * loaded version if that version takes the input of the task unchanged. Otherwise the task keeps its own version, or
+   * gets the loaded version if its own is no longer stored.
    */
   private async modelOf(task: ClaimedTask, lease: Lease): Promise<Model | null> {
     const { model: id, model_version: version } = task;

@@ -13,24 +13,24 @@ import { RunMoments } from '../../tasks/record/moment.ts';
 import type { Slot } from './slots.ts';
 import { isDatabaseAway } from '../../errors/database-away.ts';
 
-/** This process's lease on one task, and how to stop its run. */
+/** This process's lease on one task, and how to stop the run of the task. */
 export interface Lease extends NotedLease {
   readonly signal: AbortSignal;
   readonly slot: Slot;
-  /** false for a task from a restored backup, because a call may have been paid for it since the backup. */
+  /** false for a task from a restored backup, because a paid call for it may have been made after the backup. */
   readonly mayBuy: boolean;
   /** When the lease was last renewed, on the monotonic clock. */
   renewedAtMs: number;
-  /** Whether a paid call is in flight. False again once the id of its job is known. */
+  /** Whether a paid call is in flight. False again once the id of the call's job is known. */
   isCalling: boolean;
-  /** Whether the provider has confirmed that it cancelled the job before it ran. */
+  /** Whether the provider has confirmed that it cancelled the job before the job ran. */
   isCancelledUnrun: boolean;
   stop(reason: StopReason): void;
   /** Reads why the lease no longer holds, and stops the run for that reason. Call when a write reports a lost lease. */
   whyRevoked(foundBy?: 'heartbeat' | 'write'): Promise<LeaseLost>;
   /**
    * Call this after the write that precedes a paid call. This process may have been frozen since that write for longer
-   * than its lease. Then another worker has claimed the task, and makes the call.
+   * than its lease. Then another worker may have claimed the task, and that worker makes the call.
    * @throws LeaseLost
    */
   assertHeld(): Promise<void>;
@@ -204,7 +204,7 @@ const RETRY_MS = 500;
  * Retries a query during a database outage, because a paid call may have been made or the work may be done. Long
  * retries do no harm, because every write is fenced by its claim.
  * @param stillWanted checked before each retry
- * @throws the error of the query, when it is no longer wanted or the error is not an outage
+ * @throws the error of the query, when the query is no longer wanted or the error is not an outage
  */
 export async function retryWhileDatabaseDown<Result>(
   stillWanted: () => boolean,

@@ -30,7 +30,6 @@ import { inStage } from './run-stages.ts';
 /** @param seeds sent with the call of each output; empty if none was sent */
 type Keep<Kept> = (outputs: ProviderOutput[], seeds: readonly number[]) => Promise<Kept>;
 
-/** What was kept, and what the run used. */
 export interface Served<Kept> {
   kept: Kept;
   usage: RunUsage;
@@ -51,8 +50,8 @@ const CANCEL_MS = 5_000;
 
 /**
  * Chooses the binding that serves a generation, and avoids paying for it twice. The next binding is tried only if the
- * one before certainly accepted nothing. After a crash, a call whose outcome is unknown is repeated only if its binding
- * allows that.
+ * previous one has certainly accepted nothing. After a crash, a call whose outcome is unknown is repeated only if its
+ * binding allows that.
  */
 @Injectable()
 export class ServeGeneration {
@@ -177,7 +176,7 @@ export class ServeGeneration {
       if (binding.provider.isFree && submission.price?.full) await run.submitting();
       if (binding.provider.isFree || run.upstreamId !== null) run.stages.waits();
       const generate = () => whileInFlight(binding.name, () => prepared.generate(run));
-      // An accepted job is polled however often calls to its provider fail, so the circuit does not count here.
+      // An accepted job is polled even while calls to its provider fail, so the circuit breaker does not count here.
       const outputs = await (run.upstreamId === null ? binding.circuit.execute(generate) : generate());
       run.stages.received();
       lease.signal.throwIfAborted();

@@ -4,8 +4,8 @@ import { Turns } from '../../platform/run/turns.ts';
 
 /**
  * One slot in five is reserved for API keys that have no slot in this process. If there are two to four slots, one of
- * them is reserved. One key may have at most four in five of the polled runs, so that other keys get some. The most
- * transfers at a time are a fifth of the number of slots, rounded up.
+ * them is reserved. One key may have at most four in five of the runs that poll without a slot, so that other keys get
+ * some. The most transfers at a time are a fifth of the number of slots, rounded up.
  */
 export const RESERVED_PART = 5;
 
@@ -26,9 +26,9 @@ export interface Slot {
 }
 
 /**
- * The slots of this process. A run that computes, sends or waits for an answer has one of WORKER_CONCURRENCY. Runs that
- * only poll a job have none: up to WORKER_POLLED_RUNS of them wait without a slot. When its job has ended, such a run
- * downloads and stores in a slot for transfers.
+ * The slots of this process. A run that computes, sends or waits for an answer has one of the WORKER_CONCURRENCY slots.
+ * Runs that only poll a job have none: up to WORKER_POLLED_RUNS runs poll without a slot. When the job of such a run
+ * has ended, the run downloads and stores in a slot for transfers.
  */
 @Injectable()
 export class Slots {

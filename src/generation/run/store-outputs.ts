@@ -95,7 +95,7 @@ export class StoreOutputs {
     return stored;
   }
 
-  /** Tried once, because a video without a thumbnail is better than a late one. */
+  /** Tried once, because a video without a thumbnail is better than a late video. */
   private async storeThumbnail(output: ProviderOutput, key: string): Promise<string | null> {
     const bytes = await this.thumbnails.of(output);
     if (bytes === null) return null;

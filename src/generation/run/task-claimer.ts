@@ -21,19 +21,22 @@ import { parseTraceparent, toTraceparent } from '../../platform/observe/traces/t
 import { traces } from '../../platform/observe/traces/traces.ts';
 
 /**
- * The least time between two claims of a worker, because a claim costs PostgreSQL as much as ten of the rows that it
- * claims.
+ * The least time between two claims of a worker, because the fixed cost of a claim in PostgreSQL is as high as that of
+ * ten claimed rows.
  */
 const MIN_INTERVAL_MS = 5;
 /**
- * The least time between claims of reserved slots. Without it, each task of a busy key would cause a claim that finds
- * no task of another key.
+ * The least time between claims that may fill reserved slots. Without this limit, each task of a busy key would cause a
+ * claim that finds no task of another key.
  */
 const RESERVED_CLAIM_MS = 100;
 
-/** Keeps a least time between the claims of a process. A claim waits only if it comes earlier. */
+/** Keeps a least time between the claims of a process. A claim waits only if it would come too early. */
 export class ClaimIntervals {
-  /** When the next claims may be made, on the monotonic clock. */
+  /**
+   * When the next claim may be made, on the monotonic clock. `nextReservedMs` is for claims that may fill reserved
+   * slots.
+   */
   private nextMs = 0;
   private nextReservedMs = 0;
 
@@ -48,8 +51,8 @@ export class ClaimIntervals {
   }
 
   /**
-   * @returns milliseconds until the next claim of reserved slots; 0 if the caller may make it now, which begins the
-   *   next interval
+   * @returns milliseconds until a claim may fill reserved slots; 0 if the caller may make it now, which begins the next
+   *   interval
    */
   beginReserved(): number {
     const nowMs = performance.now();
@@ -60,8 +63,9 @@ export class ClaimIntervals {
 }
 
 /**
- * Runs a claim in a span of the trace in which the task was created. The id of the span is derived from the claim. So
- * the next claim can link to the span, even if the process that made it is dead.
+ * Runs `work` in a span of the trace in which the task was created, or of a new trace if that one is unknown. The id of
+ * the span is derived from the task and the attempt. So the next claim of the task can link to the span, even if this
+ * process is dead by then.
  */
 function inClaimSpan(task: ClaimedTask, work: () => Promise<void>): Promise<void> {
   const created = traces.isOn ? parseTraceparent(task.trace_parent) : null;
@@ -141,8 +145,8 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     if (this.config.role === 'api') return;
     await removeAbandonedScratch();
     this.queue.subscribe(() => this.poll());
-    // The poll runs outside the context of the request whose task has left its slot, because it claims tasks of other
-    // requests.
+    // The poll claims tasks of other requests, so it runs outside the context of the request whose task has left its
+    // slot.
     this.slots.onFree(() => {
       if (this.isBehind) outsideOfRequests(() => this.poll());
     });
@@ -154,7 +158,9 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     return this.stop();
   }
 
-  /** Stops claiming, gives running tasks the grace period, then releases them to other workers. */
+  /**
+   * Stops claiming, lets running tasks go on for the grace period, then releases the unfinished ones to other workers.
+   */
   stop(graceMs: number = this.config.shutdownGraceS * 1000): Promise<void> {
     this.stopped ??= this.giveUp(graceMs);
     return this.stopped;
@@ -185,7 +191,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
 
   /**
    * `true` stops claiming, and `false` resumes it. Running tasks go on to their end.
-   * @returns when no claim is in flight any more
+   * @returns after `true`, when no claim is in flight any more
    */
   async drain(on: boolean): Promise<void> {
     this.isPaused = on;
@@ -240,7 +246,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     }
   }
 
-  /** Throttles the claims of reserved slots; polls again when the next one is allowed. */
+  /** Whether a claim may not fill reserved slots yet. If so, polls again when a claim may. */
   private isTooEarly(): boolean {
     const waitMs = this.intervals.beginReserved();
     if (waitMs === 0) return false;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { BudgetExceeded } from '../record/budget-exceeded.ts';
 
-/** Lets another module report refusals by a budget: only the first one in each period of the budget. */
+/** Tells other modules when a budget refuses a task, but only the first time in each period of the budget. */
 @Injectable()
 export class BudgetRefusals {
   private readonly listeners: ((apiKeyId: string) => void)[] = [];
@@ -10,7 +10,10 @@ export class BudgetRefusals {
     this.listeners.push(listener);
   }
 
-  /** Throws the error of a creation again. A refusal is reported only if it is the first in its period. */
+  /**
+   * Throws the error of a creation again. A refusal by a budget is reported only if it is the first in the budget's
+   * period.
+   */
   rethrow(error: unknown): never {
     if (error instanceof BudgetExceeded && !error.isReported) {
       for (const listener of this.listeners) listener(error.apiKeyId);

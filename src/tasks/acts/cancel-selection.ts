@@ -29,7 +29,7 @@ const hasCondition = ({ metadata, ...others }: TaskFilter): boolean =>
   Object.values(others).some((value) => value !== undefined && value !== null);
 
 /**
- * Throws if a field of the filter is null, or is text although its type is another. The validation permits both,
+ * Throws if a field of the filter is null, or is text although the field has another type. The validation permits both,
  * because numbers in a query string are text, and null in GraphQL means that the field was not given. In the JSON body
  * of a request that cancels tasks, both are mistakes.
  * @param sent the filter as the client sent it

@@ -10,7 +10,9 @@ import type { CancelOutcome, TaskCancelView } from './task-cancel.view.ts';
 /** The most tasks that a filter selects in one request. */
 const MAX_SELECTED = 1_000;
 
-/** Cancels many tasks. Each is cancelled like a single one, with its event. The queue batches the writes. */
+/**
+ * Cancels many tasks. Each is cancelled as by a request of its own, with its own event. The queue batches the writes.
+ */
 @Injectable()
 export class CancelTasks {
   constructor(
@@ -20,8 +22,8 @@ export class CancelTasks {
   ) {}
 
   /**
-   * Selects the tasks of a filter once, before it cancels the first, so a task that is created meanwhile stays. After a
-   * failure half-way the call can be repeated, because cancelled tasks stay cancelled.
+   * Selects the tasks of a filter once, before it cancels the first, so it does not cancel a task that is created
+   * meanwhile. After a failure half-way the call can be repeated, because cancelled tasks stay cancelled.
    * @returns the outcomes in the order of the ids; for a filter, oldest task first
    * @throws ApiError service_unavailable
    */
@@ -31,7 +33,7 @@ export class CancelTasks {
     return this.all(ids, (id) => this.end(apiKeyId, id));
   }
 
-  /** Throws only when all have settled, so that no cancel happens after the response. */
+  /** Throws only when all cancels have settled, so that no task is cancelled after the response. */
   private async all(ids: string[], cancel: (id: string) => Promise<CancelOutcome>): Promise<TaskCancelView[]> {
     const cancels = await Promise.allSettled(ids.map(async (id) => ({ task_id: id, outcome: await cancel(id) })));
     return cancels.map((each) => {
@@ -50,7 +52,7 @@ export class CancelTasks {
     }
   }
 
-  /** @param taskId the id of an unfinished task of this key; neither is checked here */
+  /** @param taskId the id of a task of this key; whose task it is, is not checked here */
   private async end(apiKeyId: string, taskId: string): Promise<CancelOutcome> {
     const outcome = { status: 'failed', error: taskError('task_cancelled') } as const;
     const ended = await this.queue.end({ api_key_id: apiKeyId, id: taskId, attempt: null, outcome });

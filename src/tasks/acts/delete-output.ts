@@ -16,7 +16,7 @@ import { recordStars, starsOf } from './record-stars.ts';
 /** The most attempts to change the task. An attempt fails only if the task has changed since it was read. */
 const ROUNDS = 20;
 
-/** Deletes the bytes of one output. The task stays, and shows no link for it. */
+/** Deletes the bytes of one output. The task stays, and shows no link for this output. */
 @Injectable()
 export class DeleteOutput {
   constructor(

@@ -6,7 +6,7 @@ import { TaskCache } from '../queue/task-cache.ts';
 import { DeleteTask } from '../sql/delete-task.ts';
 import { TasksService } from './tasks.service.ts';
 
-/** How long the request waits for the deletion of the files. The purge deletes the files that are left then. */
+/** How long the request waits for the deletion of the files. The purge deletes files that are still left later. */
 const FILES_MS = 5_000;
 
 /** Deletes tasks on request. See docs/decisions/0027-a-deleted-task-is-an-expired-one.md. */
@@ -22,7 +22,7 @@ export class DeleteTasks {
   ) {}
 
   /**
-   * Cancels the task, with its event, if it is unfinished. Afterwards no request finds it any more.
+   * If the task is unfinished, cancels it first, with the event of a cancel. Afterwards no request finds the task.
    * @throws ApiError task_not_found
    */
   async delete(apiKeyId: string, taskId: string): Promise<void> {

@@ -9,9 +9,9 @@ import { EraseTaskRows, type TaskToErase } from '../sql/erase-tasks.ts';
 import { taskError } from '../record/task-error.ts';
 
 /**
- * Erases the tasks of an API key with their files, and its idempotency keys. Unfinished tasks are cancelled. The files
- * of a task, and then its record, are deleted once no worker can write another file of it. So no file is left without a
- * record.
+ * Erases the tasks of an API key with their files, and the idempotency keys of this API key. Unfinished tasks are
+ * cancelled. Once no worker can write another file of a task, its files are deleted, and then its record. So no file is
+ * left without a record.
  */
 @Injectable()
 export class EraseTasks implements OnModuleInit {
@@ -38,7 +38,7 @@ export class EraseTasks implements OnModuleInit {
     }
   }
 
-  /** @returns whether some tasks have to wait */
+  /** @returns whether some tasks cannot be deleted yet */
   private async eraseSome(work: ErasureWork, tasks: TaskToErase[]): Promise<boolean> {
     await Promise.all(tasks.filter((task) => task.is_unfinished).map(({ id }) => this.cancel(work.apiKeyId, id)));
     for (const id of await this.rows.hide(tasks.map((task) => task.id))) this.cache.drop(id);

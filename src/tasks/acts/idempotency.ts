@@ -4,7 +4,7 @@ import { canonicalJson } from '../../platform/schema/canonical-json.ts';
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]{1,255}$/;
 
-/** An idempotency key, and what counts as the same request. */
+/** An idempotency key, and the hash by which two requests count as the same. */
 export interface ReservedKey {
   key: string;
   /** SHA-256 of the request, hex. */

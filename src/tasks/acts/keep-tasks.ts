@@ -40,7 +40,7 @@ export interface Kept {
 }
 
 /**
- * Sets and takes the stars of tasks and outputs. A task or output with a star does not expire. See
+ * Sets and removes the stars of tasks and outputs. A task or output with a star does not expire. See
  * docs/decisions/0096-a-star-puts-expiry-off.md.
  */
 @Injectable()
@@ -52,7 +52,7 @@ export class KeepTasks {
   ) {}
 
   /**
-   * Sets a star, or moves a task or output that has one to another collection. May be repeated.
+   * Sets a star, or moves a task or output with a star to another collection. May be repeated.
    * @throws ApiError task_not_found, task_unfinished, file_expired, kept_quota_exceeded, string_too_long, invalid_value
    */
   async keep(actor: Actor, kept: Kept, collection: string | null): Promise<ShownTask> {
@@ -71,7 +71,7 @@ export class KeepTasks {
   }
 
   /**
-   * Takes a star away. Files that only the star kept stay for at least another day. May be repeated.
+   * Removes a star. Files that only the star kept stay for at least another day. May be repeated.
    * @throws ApiError task_not_found, task_unfinished
    */
   giveUp(actor: Actor, kept: Kept): Promise<ShownTask> {
@@ -82,7 +82,7 @@ export class KeepTasks {
   }
 
   /**
-   * @param counting the keys whose limits count what is kept; changes that count for the same key run one after the
+   * @param counting the keys whose limits count what this change keeps; changes with a key in common run one after the
    *   other
    */
   private async change(
@@ -112,8 +112,8 @@ export class KeepTasks {
 const isSame = (one: Stars, other: Stars): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Refuses another kept task above MAX_KEPT, and more kept bytes above the quota. A change that needs no more bytes is
- * always allowed, so a collection can be renamed after the quota was lowered.
+ * Refuses another kept task above MAX_KEPT, and more kept bytes above the quota. The quota refuses no change that needs
+ * no more bytes, so a collection can be renamed after the quota was lowered.
  * @throws ApiError kept_quota_exceeded
  */
 function assertRoom(maxKeptBytes: number, task: ShownTask, { result }: Stars, others: OtherStars): void {
@@ -145,7 +145,8 @@ async function assertRoomAbove(
   const isFull = task.kept_at === null && others.tasks >= MAX_KEPT;
   if (!isFull && (after <= before || others.bytes + after <= maxKeptBytes)) return;
   const what = isFull ? 'another task' : `${after - before} more bytes`;
-  const message = `A key above this API key has no room to keep ${what}.`; // a key must not see the limit of a key above it
+  // A key must not see the limit of a key above it.
+  const message = `A key above this API key has no room to keep ${what}.`;
   throw new ApiError('kept_quota_exceeded', { message });
 }
 

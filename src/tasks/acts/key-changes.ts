@@ -4,7 +4,7 @@ import { ApiKeysService } from '../../auth/api-keys/api-keys.service.ts';
 import { endQueuedTasks, setLimits } from '../sql/end-queued-tasks.ts';
 import { countUnfinished, recountReservations } from '../sql/recount-reservations.ts';
 
-/** What a change of an API key means for its tasks. */
+/** What happens to the tasks of an API key when the key changes. */
 export const TASKS_HOOK: ApiKeyHook = {
   onRevoke: endQueuedTasks,
   beforeBudget: countUnfinished,

@@ -127,7 +127,8 @@ type Settings = Pick<Config, 'taskDeadlineImageS' | 'taskDeadlineVideoS' | 'lowD
 
 /**
  * How long a new task may wait, and how long it may run. Tasks of low priority and of batches may wait longer, but not
- * longer than their record is kept.
+ * longer than their record is kept. For any other task, each of the two times is `deadline_s`, and `run_deadline_s` is
+ * absent.
  * @param retentionDays how long the record is kept; the configured time if the API key is not known
  */
 export function deadlinesOf(

@@ -10,8 +10,9 @@ import { ReplaceResult } from '../sql/replace-result.ts';
 import { deleteBytes } from './delete-output.ts';
 
 /**
- * Deletes the expired outputs of tasks that keep another output. All other outputs are deleted with all files of their
- * task. The bytes are deleted before the record says so. After a crash in between, the next purge tries again.
+ * Deletes the expired outputs of tasks that keep another output. If a task keeps no output, `Purge` deletes all its
+ * files together. The bytes are deleted before the record says so. After a crash in between, the next purge tries
+ * again.
  */
 @Injectable()
 export class PurgeOutputs implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -8,7 +8,10 @@ export const starsOf = ({ result, kept_at, collection }: ShownTask): Stars => ({
   collection,
 });
 
-/** Leaves out names of collections: they are the customer's texts, which an erasure would have to find in the audit. */
+/**
+ * Records a change of stars in the audit, without the names of collections. These are the customer's texts, which an
+ * erasure would have to find in the audit.
+ */
 export async function recordStars(record: RecordAct, task: ShownTask, stars: Stars): Promise<void> {
   const before = starsOf(task);
   if (JSON.stringify(snapshotOf(before)) === JSON.stringify(snapshotOf(stars))) return;

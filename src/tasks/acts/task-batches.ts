@@ -18,7 +18,7 @@ import { newTaskId } from '../record/task-id.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 import { tasksCreated } from '../queue/task-metrics.ts';
 
-/** An item of a batch that becomes a task. */
+/** A batch item from which a task is made. */
 export interface BatchItem {
   index: number;
   customId: string | null;
@@ -34,7 +34,7 @@ export interface NewBatch {
   items: BatchItem[];
   /** The Idempotency-Key of the request, and the answer that repeated requests get. */
   idempotency: (ReservedKey & { response: string }) | null;
-  /** Writes the record of the batch in the same transaction. */
+  /** Writes the record of the batch in the transaction that stores the tasks. */
   writeRecord: (tx: Tx) => Promise<unknown>;
 }
 
@@ -129,8 +129,8 @@ export class TaskBatches {
   }
 
   /**
-   * Makes the tasks of a batch. Their ids rise with the index, so that workers claim and lists show the items in their
-   * order.
+   * Makes the tasks of a batch. Their ids rise with the index, so that claims and lists have the tasks in the order of
+   * the items.
    */
   private make(caller: Caller, { id, createdMs, items }: NewBatch): MadeTask[] {
     const ids = items.map(() => newTaskId(createdMs)).toSorted();

@@ -72,7 +72,10 @@ export class TasksService {
     return above ? this.sharedCreates.create(row, above, idempotency) : this.creates.create(row, idempotency);
   }
 
-  /** The stored response to an earlier request with this key; null if no request with this body used the key. */
+  /**
+   * The stored response to an earlier request with this key and this body; null if there is none, or if the key has
+   * expired.
+   */
   async firstResponse(
     apiKeyId: string,
     key: string,
@@ -101,8 +104,8 @@ export class TasksService {
   }
 
   /**
-   * Like `find`, but waits until the task is final, has another sequence than `changedFrom`, or time is up. Returns at
-   * once when the key has too many open waits, or when the service stops.
+   * Like `find`, but waits until the task is final, has another sequence than a given `changedFrom`, or time is up.
+   * Returns at once when the key has too many open waits, or when the service stops.
    */
   async findWhenFinal(
     apiKeyId: string,
@@ -120,18 +123,18 @@ export class TasksService {
   }
 
   /**
-   * Like `findWhenFinal`, for requests whose waiting is limited elsewhere: it does not count as an open wait of the
-   * key.
+   * Like `findWhenFinal`, for requests whose waiting is limited elsewhere: the wait does not count as an open wait of
+   * the key.
    */
   async waitUntilFinal(apiKeyId: string, taskId: string, options: WaitOptions): Promise<ShownTask> {
     const task = await untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), options);
-    this.cached.keep(task); // the client is about to fetch its files
+    this.cached.keep(task); // the client is about to fetch the files of the task
     return task;
   }
 
   /**
    * Cancels an unfinished task; a finished one stays unchanged.
-   * @param unclaimed leave the task alone if a worker has claimed it
+   * @param unclaimed true: a task that a worker has claimed stays unchanged too
    */
   async cancel(
     apiKeyId: string,
@@ -151,7 +154,7 @@ export class TasksService {
     return ended ? { task: ended, cancelled: true } : { task: await this.find(apiKeyId, taskId), cancelled: false };
   }
 
-  /** Reads a task of any API key. It is for signed links, which need no API key. */
+  /** Reads a task of any API key, for signed links, which need no API key. */
   read(taskId: string): Promise<ShownTask | null> {
     return this.cached.find(taskId);
   }

@@ -96,7 +96,10 @@ export class TasksResolver {
   }
 }
 
-/** Nest calls this with the resolver as `this` when the event is sent, so file links are signed at that moment. */
+/**
+ * Nest calls this function with the resolver as its `this` when an event is sent, so file links are signed at that
+ * moment.
+ */
 function toView(this: TasksResolver, task: ShownTask): TaskView {
   return this.views.forGraphql(task);
 }

@@ -20,8 +20,8 @@ import { SAMPLE_S } from '../sql/record-pace.ts';
 export const RATE_WINDOW_S = 300;
 
 /**
- * How many tasks start per second. Counts only the time for which tasks have waited: before it, tasks started only as
- * often as they were created.
+ * How many tasks start per second, counted only over the time for which the oldest waiting task has waited. Before that
+ * time no task waited, so tasks started only as often as they were created.
  * @param lineAgeS for how long the oldest waiting task has waited
  * @param nowS unix seconds, by the clock of the samples
  * @returns null if no task has started
@@ -48,7 +48,10 @@ interface NewTask extends Pick<Task, 'model' | 'input'> {
   isLow: boolean;
 }
 
-/** When a task will probably start and end. The line is read at most every two seconds, however many ask. */
+/**
+ * When a task will probably start and end. The waiting tasks are read at most every two seconds, however many requests
+ * ask.
+ */
 @Injectable()
 export class EstimatesService {
   private readonly lines = new Sampled(() => this.readLine(), LINE_MS);
@@ -86,8 +89,8 @@ export class EstimatesService {
   }
 
   /**
-   * Estimates for a task that would be created now. Both are null if the limit of its API key would hold the task back,
-   * or if too little is known.
+   * Estimates for a task that would be created now. An estimate is null if the limit of the API key would hold the task
+   * back, or if too little is known for the estimate.
    */
   async ofNew(
     caller: Caller,

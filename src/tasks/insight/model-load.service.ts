@@ -17,8 +17,8 @@ interface Sample {
 }
 
 /**
- * Reports to the catalogue how many tasks of each model wait, run and end well. The tasks are counted at most every ten
- * seconds.
+ * Reports to the catalogue how many tasks of each model wait, run, succeed and fail. The tasks are counted at most
+ * every ten seconds.
  */
 @Injectable()
 export class ModelLoadService implements OnModuleInit {
@@ -46,7 +46,7 @@ export class ModelLoadService implements OnModuleInit {
     return { queued, running, median_run_s: median, typical, succeeded, failed, sampled_at: takenAtS };
   }
 
-  /** The present sample. While the database is away, the last one: its time says how old it is. */
+  /** The current sample; while the database is away, the last sample, whose `takenAtS` says how old it is. */
   private async current(): Promise<Sample> {
     try {
       return await this.samples.get();

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Outcomes, ReadPace } from '../sql/read-pace.ts';
 
-/** Counts of all models together, over some minutes. */
+/** How many tasks of all models together started and ended within a given time. */
 export interface TaskRates {
   started: number;
   succeeded: number;

@@ -23,7 +23,7 @@ export class TaskTimelineView {
   @ApiField.boolean('always false') has_more: boolean;
 }
 
-/** The timeline of a task: the stored moments and those that follow from other columns, in order of time. */
+/** The timeline of a task: its stored moments, and the moments that other columns tell, in order of time. */
 export function toTimeline(task: TimelineRow, revealProviders: boolean): TaskMomentView[] {
   const createdMs = task.created_at.getTime();
   const moments = [...beginOf(task), ...storedOf(task, 'running'), ...endOf(task)]
@@ -43,8 +43,8 @@ export function toTimeline(task: TimelineRow, revealProviders: boolean): TaskMom
 }
 
 /**
- * The moments until the first start. The time of a claim is the beginning of its statement, which may be before the
- * release that the claim has seen. So the start is never put before the release.
+ * The moments until the first start. `started_at` is when the statement of the claim began. The last event that this
+ * statement saw may be later. So the start never comes before that event.
  */
 function beginOf(task: TimelineRow): Moment[] {
   const waiting: Moment[] = [[task.created_at.getTime(), 'queued', 0, null, null], ...storedOf(task, 'waiting')];
@@ -53,7 +53,7 @@ function beginOf(task: TimelineRow): Moment[] {
   return [...waiting, [startedMs, 'started', 1, null, null]];
 }
 
-/** The stored moments before the first start, or those from then on. */
+/** The stored moments before the first start (`waiting`), or the stored moments from the first start on (`running`). */
 const storedOf = ({ timeline }: TimelineRow, state: 'waiting' | 'running'): Moment[] =>
   (timeline ?? []).filter(([, , attempt]) => (attempt === 0) === (state === 'waiting'));
 

@@ -5,7 +5,6 @@ import { isTaskId } from '../record/task-id.ts';
 import { UsageTerms } from '../record/usage-terms.ts';
 import { type TaskMomentView, toTimeline } from './timeline.view.ts';
 
-/** Reads the timelines of tasks. */
 @Injectable()
 export class TimelinesService {
   constructor(
@@ -20,7 +19,10 @@ export class TimelinesService {
     return toTimeline(row, this.terms.revealProviders);
   }
 
-  /** The timeline of a task of any API key, with the providers, for operators. @returns null without such a task */
+  /**
+   * The timeline of a task of any API key, with the providers, for operators.
+   * @returns null if there is no such task
+   */
   async ofAnyKey(taskId: string): Promise<TaskMomentView[] | null> {
     const row = isTaskId(taskId) ? await this.rows.find(taskId) : null;
     return row && toTimeline(row, true);

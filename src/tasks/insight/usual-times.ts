@@ -9,7 +9,7 @@ const REFRESH_MS = 60_000;
 /** The interval for kinds of runs without data, so that the first successes of a new service count soon. */
 const REFRESH_NEW_MS = 10_000;
 
-/** With fewer runs the times are not typical. */
+/** With fewer runs there are no typical times. */
 const MIN_TYPICAL = 5;
 
 export interface TypicalTimes {
@@ -36,14 +36,14 @@ export class UsualTimes {
 
   constructor(@InjectRepository(RunTimes) private readonly rows: Repository<RunTimes>) {}
 
-  /** The usual seconds of a run; null without data. */
+  /** How many seconds a run of this kind usually takes; null without data. */
   async of(kind: RunKind): Promise<number | null> {
     return (await this.timesOf(kind))?.medianS ?? null;
   }
 
   /**
-   * The usual milliseconds of a run, if they were read before; otherwise undefined. For callers that must not wait for
-   * the database.
+   * How many milliseconds a run of this kind usually takes; undefined if that was not read before. For callers that
+   * must not wait for the database.
    */
   knownMs(kind: RunKind): number | undefined {
     const key = runKindKey(kind);
@@ -73,7 +73,10 @@ export class UsualTimes {
   }
 }
 
-/** The last value that was read, without waiting. If it is too old, this starts another read for later calls. */
+/**
+ * The last value that was read, without waiting. If this value is too old, the call starts another read for later
+ * calls.
+ */
 function lastOf<Value>(sampled: Sampled<Value>): Value | undefined {
   const next = sampled.get();
   if (next instanceof Promise) next.catch(() => undefined);
@@ -87,8 +90,8 @@ function median(values: number[]): number {
 }
 
 /**
- * The typical times of the newest runs; null if there are too few. Older builds recorded no waits, so only as many of
- * the newest runs count as have a wait.
+ * The typical times of the newest runs; null if there are too few. Older builds recorded no waits, so there may be
+ * fewer waits than runs. Then only the newest runs count, as many as there are waits.
  */
 function typicalOf({ run_ms: runs, wait_ms: waits }: RunTimes): TypicalTimes | null {
   if (waits.length < MIN_TYPICAL) return null;

@@ -21,7 +21,10 @@ export class Lane {
     return this.ids.length;
   }
 
-  /** How many tasks of the lane start before this one. The task need not be in the lane: it may be newer. */
+  /**
+   * How many tasks of the lane start before this one. The task need not be in the lane: it may have been created after
+   * the lane was read.
+   */
   countBefore({ place, id }: Waiting): number {
     let from = 0;
     let to = this.ids.length;
@@ -37,7 +40,7 @@ export class Lane {
 
 /** The waiting tasks in the order in which they start: those of low priority have turns between the others. */
 export class WaitingLine {
-  /** @param lowShare percent of the starts that tasks of low priority get while others wait */
+  /** @param lowShare percent of the starts that tasks of low priority get while tasks of normal priority wait */
   constructor(
     private readonly normal: Lane,
     private readonly low: Lane,
@@ -45,7 +48,7 @@ export class WaitingLine {
   ) {}
 
   /**
-   * The position of a task; 1 starts next. The task may be newer than the line.
+   * The position of a task; 1 starts next. The task may have been created after the line was read.
    * @returns null when the position is behind the tasks that were read
    */
   positionOf(task: Waiting, isLow: boolean): number | null {

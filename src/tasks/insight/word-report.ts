@@ -3,7 +3,7 @@ import { readWordsState } from '../sql/task-words.ts';
 
 /**
  * Tells an operator up to which time the index of words covers prompts. A search works without the index.
- * @param url of a migrated database
+ * @param url the URL of a migrated database
  */
 export async function wordReport(url: string): Promise<string> {
   const client = await new Servers(url).connect({ application_name: 'darkroom:check', connectionTimeoutMillis: 5_000 });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { LiveQueue } from './live-queue.ts';
 
-/** Tasks that may wait for all subscribers of this process together, some 120 MB. */
+/** The most tasks that may wait for all subscribers of this process together. They take some 120 MB. */
 const MAX_WAITING_IN_ALL = 1_000_000;
 const CHECK_MS = 2_000;
 

@@ -13,7 +13,7 @@ interface FollowAllOptions {
   filter?: TaskFilter;
   /** Unix milliseconds by the database's clock. The tasks that have ended since this time are sent first. */
   endedSinceMs?: number;
-  /** Tasks whose end the subscriber has already received. */
+  /** Whether the subscriber has already received the end of the task. */
   isKnown?: (taskId: string) => boolean;
 }
 
@@ -28,9 +28,10 @@ export class FollowTasks {
   ) {}
 
   /**
-   * Follows one task: its current state first, then newer ones. A slow subscriber gets only the latest state. The queue
-   * ends after the final state. A subscriber that leaves earlier must end the queue (`return()`, `close()`).
-   * @param after the sequence of an unfinished state that the subscriber has already received: only newer ones follow
+   * Follows one task: its current state first, then newer states. A slow subscriber gets only the latest state. The
+   * queue ends after the final state. A subscriber that leaves earlier must end the queue (`return()`, `close()`).
+   * @param after the sequence of an unfinished state that the subscriber has already received; only newer states are
+   *   sent
    * @throws ApiError task_not_found
    */
   async follow(apiKeyId: string, taskId: string, after?: number): Promise<PullQueue<ShownTask>> {

@@ -5,8 +5,8 @@ import { OpenStreams } from './open-streams.ts';
 import { sendStream } from './send-stream.ts';
 
 /**
- * Sends the event streams of GraphQL. They count towards the same limits as those of REST. Such a stream is closed when
- * its key loses any scope, as a WebSocket is.
+ * Sends the event streams of GraphQL, which count towards the same limits as the event streams of REST. A stream of
+ * GraphQL is closed when its key loses any scope, as a WebSocket is.
  */
 @Injectable()
 export class GraphqlEvents implements OnModuleInit {

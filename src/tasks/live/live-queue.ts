@@ -9,13 +9,13 @@ import { isFinal, type ShownTask } from '../record/task.entity.ts';
  */
 const MAX_ROWS = 200;
 /**
- * Tasks that may wait for a subscriber that reads nothing, some 6 MB. Beyond that the subscriber is disconnected and
- * must resume.
+ * The most tasks that may wait for one subscriber. They take some 6 MB. If a final state finds no room, the subscriber
+ * is disconnected and must resume.
  */
 const MAX_WAITING = 50_000;
 /**
- * Tasks whose last sent sequence is remembered, so that no state is sent twice. The 1,000 streams that an API key may
- * have need some 100 MB for this.
+ * The most tasks whose last sent sequence is remembered, so that no state is sent twice. The 1,000 streams that an API
+ * key may have need some 100 MB for this.
  */
 const MAX_REMEMBERED = 1_000;
 /** Rows per read. */
@@ -54,7 +54,7 @@ export class LiveQueue {
     return this.waiting.size;
   }
 
-  /** Queues a state of a task. States older than one that is queued or sent are ignored. */
+  /** Queues a state of a task. A state that is not newer than one that was queued or sent is ignored. */
   push(task: ShownTask): void {
     if (this.states.isClosed || this.isEnding || !this.isNewer(task)) return;
     if (this.options.accepts && !this.options.accepts(task)) {
@@ -62,7 +62,7 @@ export class LiveQueue {
       return;
     }
     const isLast = isFinal(task.status);
-    if (isLast) this.drop(task.id); // sends final states as they arrive; a resume relies on this order
+    if (isLast) this.drop(task.id); // final states are sent in the order of arrival, on which a resume relies
     if (!this.waiting.has(task.id) && this.waiting.size >= MAX_WAITING) {
       if (isLast) this.endBehind();
       return; // an unfinished task will change again
@@ -127,7 +127,7 @@ export class LiveQueue {
     this.clear();
   }
 
-  /** Reads the rows of the first queued tasks that have none. */
+  /** Reads the rows of the first queued tasks of which only the id is in memory. */
   private async fetchRows(): Promise<void> {
     const ids: string[] = [];
     for (const [id, task] of this.waiting) {

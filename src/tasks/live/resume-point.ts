@@ -2,9 +2,9 @@ import { LONGEST_END_MS } from '../record/ending.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 
 /**
- * The longest time from the answer to the first statement of a transaction that ends tasks to its commit. It covers the
- * waits for three rows: of the webhook endpoint, of the counters of the API key, and of its budget. Each wait takes at
- * most twice 1.2 s. The waits for several keys in one batch of ends may take longer.
+ * The longest time of a transaction that ends tasks, from the answer to its first statement until its commit. It covers
+ * the waits for three rows: of the webhook endpoint, of the counters of the API key, and of its budget. Each wait takes
+ * at most twice 1.2 s. The waits for several keys in one batch of ends may take longer.
  */
 const LONGEST_COMMIT_MS = 8_000;
 /**
@@ -14,20 +14,21 @@ const LONGEST_COMMIT_MS = 8_000;
  */
 const OVERLAP_MS = LONGEST_END_MS + LONGEST_COMMIT_MS;
 /**
- * The most ends that an id names. An id names the last ends before it, which are then not sent again. If more ends were
- * sent within OVERLAP_MS, some are sent twice.
+ * The most ends that the `id:` of an event names. It names the tasks whose ends were sent last, so that a resume does
+ * not send these ends again. If more ends were sent within OVERLAP_MS, some are sent twice.
  */
 const MAX_NAMED = 12;
 /**
- * How many of the last characters of a task id name it. They are random, and their 40 bits tell a handful of tasks
- * apart.
+ * How many of the last characters of a task id name the task here. These characters are random, and their 40 bits tell
+ * a handful of tasks apart.
  */
 const TAIL = 8;
 const FORM = /^([0-9a-z]{1,11})((?:\.[0-9a-z]{8}){0,12})$/;
 
 /**
- * How far a subscriber to all tasks has read: the latest time of the ends that it was sent, and the names of the last
- * of them. This position is the `id:` of each event. The client sends it with its next connection, to any process.
+ * How far a subscriber to all tasks has read: the latest time of the ends that were sent to it, and the names of the
+ * last tasks among them. This position is the `id:` of each event. The client sends it with its next connection, to any
+ * process.
  */
 export class ResumePoint {
   private constructor(
@@ -39,12 +40,12 @@ export class ResumePoint {
     return new ResumePoint(Math.floor(ms), []);
   }
 
-  /** @returns null for a text that is not an id of this class */
+  /** @returns null for a text that `toString` does not make */
   static parse(text: string | undefined): ResumePoint | null {
     const [, time, tails] = FORM.exec(text ?? '') ?? [];
     if (time === undefined || tails === undefined) return null;
     const atMs = Number.parseInt(time, 36);
-    if (atMs > 8.64e15) return null; // later than the last date
+    if (atMs > 8.64e15) return null; // later than the latest valid Date
     return new ResumePoint(
       atMs,
       tails
@@ -54,12 +55,12 @@ export class ResumePoint {
     );
   }
 
-  /** Unix milliseconds; resend the ends after this time. */
+  /** Unix milliseconds. A resume sends the ends after this time. */
   get sinceMs(): number {
     return this.atMs - OVERLAP_MS;
   }
 
-  /** Whether the id names this task, whose end was then sent before. */
+  /** Whether the position names this task. If so, the end of the task was sent before. */
   includes(taskId: string): boolean {
     return this.named.some(({ tail }) => taskId.endsWith(tail));
   }

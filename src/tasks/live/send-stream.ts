@@ -20,8 +20,8 @@ export interface StateQueue<State> {
 }
 
 /**
- * Turns a queue into the bytes of a text/event-stream. It reads at most one event ahead of the client. So the changes
- * that a slow client has not read are merged in the queue.
+ * Turns a queue into the bytes of a text/event-stream. The stream reads at most one event ahead of the client. So the
+ * queue merges the changes that a slow client has not read.
  */
 export function eventStream<State>(queue: StateQueue<State>, toEvent: (state: State) => StreamEvent): Readable {
   const stream = Readable.from(events(queue, toEvent), { objectMode: false, highWaterMark: 1 });

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * A client gets a ping at least every 15 s. If no bytes leave for this time, the client has read nothing for minutes.
+ * The longest time in which no bytes leave a stream. A stream sends a ping at least every 15 s, so the client has read
+ * nothing for minutes then.
  */
 const UNREAD_MS = 120_000;
 

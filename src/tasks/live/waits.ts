@@ -9,7 +9,7 @@ export const MAX_WAIT_S = 60;
 export interface WaitOptions {
   /** The most seconds to wait. */
   seconds: number;
-  /** The wait also ends as soon as the sequence differs from this one. */
+  /** The wait also ends as soon as the task has another sequence than this. */
   changedFrom?: number | undefined;
   /** Aborts when the wait must end early: the client has disconnected, its key is refused, or the service stops. */
   over?: AbortSignal | undefined;
@@ -17,7 +17,7 @@ export interface WaitOptions {
 
 /**
  * Waits until a task is final, or with `changedFrom` until it has changed. The feed delivers the state that ends the
- * wait. The task is read again only after a time-out.
+ * wait. The task is read again only if no such state has come in time.
  * @param read reads the current task; called while the feed is already watched, so that no end is missed
  */
 export async function untilFinal(
@@ -50,14 +50,14 @@ export async function untilFinal(
 
 /**
  * The most open waits of a key, in one process. A wait counts as one of the 10,000 requests that a process may have in
- * flight, so 50 keys are needed to use all of them. A key runs 50 tasks at once by default, so there are four waits for
- * each task.
+ * flight, so 50 keys are needed to use all of them. A key may run 50 tasks at the same time by default, so there are
+ * four waits for each task.
  */
 const MAX_WAITS_PER_KEY = 200;
 
 /** A request that waits for the end of a task. */
 interface OpenWait {
-  /** Aborts when the request must be answered with the present state of its task. */
+  /** Aborts when the request must be answered with the current state of its task. */
   over: AbortSignal;
   /** Call when the request stops waiting. */
   close(): void;
@@ -88,7 +88,10 @@ export class OpenWaits implements BeforeApplicationShutdown {
     return { over: controller.signal, close: () => this.close(apiKeyId, controller) };
   }
 
-  /** Ends all waits and accepts no further ones. The waiting requests are answered with the present state. */
+  /**
+   * Ends all waits and accepts no further ones. The waiting requests are answered with the current state of their
+   * tasks.
+   */
   endAll(): void {
     this.isStopping = true;
     for (const controller of this.open) controller.abort();

@@ -16,8 +16,9 @@ interface Sample {
 
 /**
  * An estimate of the database's clock, for times that a response shows before they are stored. The clocks of processes
- * differ, and rows expire by the clock of the database. The clock is sampled in the background, so a creation needs no
- * extra statement. Between samples the monotonic clock counts on. See docs/decisions/0021-times-of-the-database.md.
+ * differ, and rows expire by the clock of the database. This class samples the database's clock in the background, so a
+ * creation needs no extra statement. Between samples the monotonic clock counts on. See
+ * docs/decisions/0021-times-of-the-database.md.
  */
 @Injectable()
 export class DatabaseClock implements OnModuleInit, OnApplicationShutdown {

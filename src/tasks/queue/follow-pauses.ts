@@ -3,8 +3,8 @@ import { WakeSignal } from './wake-signal.ts';
 import { PauseTasks, SETTLED_AFTER_S } from '../sql/pause-tasks.ts';
 
 /**
- * Parks the waiting tasks of paused models, and wakes them after the pause. A claim that finds such a task earlier
- * parks it itself.
+ * Parks the waiting tasks of paused models, and wakes them after the pause. If a claim finds a task of a paused model
+ * first, the claim parks the task.
  */
 @Injectable()
 export class FollowPauses {
@@ -18,7 +18,7 @@ export class FollowPauses {
     private readonly wakeSignal: WakeSignal,
   ) {}
 
-  /** @param isStopped ends the work half-way; another process, or the next call, does the rest */
+  /** @param isStopped whether to stop half-way; another process, or the next call, then does the rest */
   async follow(isStopped: () => boolean): Promise<void> {
     const inForce = (await this.tasks.read()).map(({ id, models }) => `${id} ${models.join()}`).join('\n');
     if (inForce !== this.followed) {

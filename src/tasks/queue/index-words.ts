@@ -9,7 +9,7 @@ const EVERY_S = 30;
 const RETRY_S = 600;
 const NOT_PERMITTED = '42501';
 
-/** Runs in every worker process. One of them adds the words of final tasks to the index. */
+/** Runs in every worker process. One process at a time adds the words of final tasks to the index. */
 @Injectable()
 export class IndexWords implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('words');

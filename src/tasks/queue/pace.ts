@@ -7,7 +7,10 @@ import { anyRunOf, type RunKind, runKindKey, runKindOf } from '../record/run-kin
 
 const FLUSH_MS = 2_000;
 const FORGET_MS = 600_000;
-/** Errors that say nothing about whether the model works. Such tasks do not count as failed. */
+/**
+ * Errors that say nothing about whether the model works. Tasks that end with one of these errors do not count as
+ * failed.
+ */
 const NO_FAILURE: ReadonlySet<TaskErrorCode> = new Set(['task_cancelled', 'content_policy_violation']);
 
 /**
@@ -48,7 +51,7 @@ export class Pace implements BeforeApplicationShutdown {
     }
   }
 
-  /** Writes the counts and run times. Never throws: estimates then lack what could not be written. */
+  /** Writes the counts and run times. Never throws: if the write fails, estimates lack them. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;

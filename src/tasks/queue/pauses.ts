@@ -6,7 +6,9 @@ import { PauseTasks } from '../sql/pause-tasks.ts';
 import type { Pause } from '../record/pause.entity.ts';
 
 const TOPIC = 'pauses';
-/** A process that receives nothing over the bus learns of a pause within 5 s. */
+/**
+ * Seconds between reads of the pauses. A process that receives nothing over the bus thus learns of a pause within 5 s.
+ */
 const REFRESH_S = 4;
 /** Retry-After for a pause without an end, and the highest Retry-After for any pause. */
 const RETRY_AFTER_S = 60;

@@ -35,8 +35,8 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   ];
 
   /**
-   * For how many seconds the oldest idempotency key of the last round had been expired; 0 if the round deleted none. It
-   * is for the metric: a query for this number would need an index that makes every creation slower.
+   * For how many seconds the oldest idempotency key of the last round had been expired; 0 if the round deleted none. A
+   * metric shows this number: a query for it would need an index that makes every creation slower.
    */
   idempotencyLagS = 0;
 

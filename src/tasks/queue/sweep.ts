@@ -12,13 +12,13 @@ import { LiveTask } from '../record/task.entity.ts';
 import type { Ending } from '../record/ending.ts';
 import { TaskQueue } from './task-queue.ts';
 
-/** Rows per query. After a full result the next sweep follows 0.2 s later. */
+/** The most rows per query. After a full result the next sweep follows 0.2 s later. */
 const SWEEP_ROWS = 500;
 
 /**
  * Runs every few seconds in every worker process. Ends tasks that are past their deadline or have lost too many
- * workers, and wakes parked tasks of keys that may run more. Two sweeps may run at once, because every write is guarded
- * by the state of the row. Each query is an index scan of few rows.
+ * workers, and wakes parked tasks of keys that may run more. Two sweeps may run at the same time, because every write
+ * is guarded by the state of the row. Each query is an index scan of few rows.
  */
 @Injectable()
 export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -75,7 +75,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
     const outcome: Ending['outcome'] = { status: 'failed', error: taskError(code) };
     const ends = await Promise.allSettled(tasks.map((task) => this.queue.end({ ...task, outcome })));
     const failed = ends.filter((end) => end.status === 'rejected');
-    // One end that fails, such as that of a locked key, must not keep other tasks from ending.
+    // One end that fails, for example because the row of the API key is locked, must not keep other tasks from ending.
     if (failed.length > 0)
       this.logger.warn({ event: 'sweep.ends_failed', tasks: failed.length, err: failed[0]?.reason });
   }

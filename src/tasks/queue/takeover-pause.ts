@@ -6,7 +6,7 @@ const CHECK_EVERY_MS = 1_000;
 /**
  * Decides when an expired lease means a dead worker. After a standstill every lease looks expired, although its worker
  * may live. A standstill is a start of this process (after an outage all may start), a frozen machine or a changed
- * clock. Live workers then get a heartbeat and a second to renew their leases.
+ * clock. For one heartbeat and a second after it, live workers may renew their leases.
  */
 @Injectable()
 export class TakeoverPause implements OnModuleInit, OnApplicationShutdown {
@@ -41,7 +41,10 @@ export class TakeoverPause implements OnModuleInit, OnApplicationShutdown {
     return performance.now() >= this.untilMs;
   }
 
-  /** Compares both clocks, because a frozen machine stops the monotonic clock on some systems only. */
+  /**
+   * Compares the wall clock with the monotonic clock, because a frozen machine stops the monotonic clock on some
+   * systems only.
+   */
   private check(): void {
     const now = readClocks();
     const elapsedMs = now.monotonicMs - this.last.monotonicMs;

@@ -27,7 +27,7 @@ const MAX_DROPPED = 50_000;
  * Tasks in memory. A final task may still change, in another process too: the task or its outputs are deleted, get or
  * lose a star, or the cost is corrected. A queued task is returned only to a reader that knows its sequence in the
  * database. Running tasks are not kept, because some of what clients see changes without a new sequence. The cache is
- * small: with 20,000 tasks, garbage collection made every other request a fifth slower.
+ * small: with 20,000 tasks, garbage collection made all other requests a fifth slower.
  */
 @Injectable()
 export class TaskCache implements OnModuleInit {
@@ -60,7 +60,7 @@ export class TaskCache implements OnModuleInit {
     return task.expires_at.getTime() <= this.clock.nowMs() ? null : task;
   }
 
-  /** @param sequence as the database has it now */
+  /** @param sequence the sequence that the task has in the database now */
   ofSequence(taskId: string, sequence: number): ShownTask | undefined {
     const task = this.tasks.get(taskId);
     return task?.sequence === sequence ? task : undefined;

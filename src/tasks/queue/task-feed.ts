@@ -10,20 +10,26 @@ import { foundLate } from './task-metrics.ts';
 export type Watcher = (task: ShownTask) => void;
 
 const TOPIC = 'task';
-/** Rows that are read at once. The queue of reads is bounded, and would refuse all rows of a backlog at once. */
+/**
+ * The most rows that are read at the same time. The queue of reads is bounded, so it would refuse the rows of a whole
+ * backlog.
+ */
 const CHUNK = 500;
 /** How often watched tasks are polled. A process that is killed between its commit and its event publishes nothing. */
 const POLL_S = 15;
-/** How far back a poll looks for ends: further than the last poll plus the longest commit. */
+/** How far back a poll looks for ends: longer than the time since the last poll plus the longest commit. */
 const LOOK_BACK_S = 2 * POLL_S + 10;
-/** Ended tasks that were delivered in this process, so that a poll neither reads nor delivers them again. */
+/**
+ * The most ended tasks that a process remembers to have delivered, so that a poll neither reads nor delivers them
+ * again.
+ */
 const REMEMBERED_ENDS = 50_000;
 
 /**
  * Publishes changes of tasks to watchers in every process. In the process that made a change, the watchers get the row
  * at once. Other processes get the id and read the row once for all their watchers. A watcher may miss states, but gets
- * them in the order of their sequence. After the bus was disconnected it gets the latest state again. If the event of
- * an end is lost, the next poll delivers the end, if the database answers.
+ * the others in the order of their sequence. After the bus was disconnected, watchers get the latest state again. If
+ * the event of an end is lost, the next poll delivers the end, if the database answers.
  */
 @Injectable()
 export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -70,7 +76,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     return addWatcher(this.ofTask, taskId, watcher);
   }
 
-  /** Watches all tasks of an API key. */
+  /** Watches all tasks of an API key. @returns a function that stops watching */
   watchKey(apiKeyId: string, watcher: Watcher): () => void {
     return addWatcher(this.ofKey, apiKeyId, watcher);
   }
@@ -119,7 +125,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  /** @returns the ids whose end was not delivered before */
+  /** Counts the ends that were not delivered before. @returns the ids of their tasks */
   private countLate(ids: string[]): string[] {
     const late = ids.filter((id) => !this.deliveredEnds.has(id));
     foundLate.inc(late.length);

@@ -82,7 +82,10 @@ export function tasksClaimed(tasks: readonly ClaimedTask[]): void {
   }
 }
 
-/** Whether the last claim took the task over from a lost worker: only such a claim adds these two moments. */
+/**
+ * Whether the last claim took the task over from a lost worker. Only such a claim adds `worker_lost` and then
+ * `taken_over`.
+ */
 const isOfLostWorker = (timeline: readonly Moment[] | null): boolean =>
   timeline?.at(-1)?.[1] === 'taken_over' && timeline.at(-2)?.[1] === 'worker_lost';
 

@@ -88,7 +88,7 @@ export class TaskQueue {
     return () => void this.held.delete(taskId);
   }
 
-  /** @param listener renews the leases of this process, which may be about to expire after its machine was frozen */
+  /** @param listener renews the leases of this process, which may be about to expire after the machine was frozen */
   onStandstill(listener: () => void): void {
     this.takeoverPause.onStandstill(listener);
   }
@@ -127,7 +127,7 @@ export class TaskQueue {
   /** Takes running tasks away from their workers; the next claim continues them. @returns how many were taken */
   async takeAway(taskIds: readonly string[]): Promise<number> {
     const tasks = await this.taken.take([...taskIds]);
-    this.feed.publish(tasks); // the worker stops at once
+    this.feed.publish(tasks); // the workers stop at once
     if (tasks.length > 0) this.wakeSignal.notify();
     return tasks.length;
   }
@@ -139,8 +139,8 @@ export class TaskQueue {
   }
 
   /**
-   * Whether the provider is at its concurrency limit. Only the intent to submit decides; this check saves work before
-   * it.
+   * Whether the provider is at its concurrency limit. Only the intent to submit decides. This check saves the work that
+   * comes before the intent.
    */
   isFull(lease: LeaseRef, place: Place): Promise<boolean> {
     return this.submits.isFull(lease, place);
@@ -192,7 +192,8 @@ export class TaskQueue {
   }
 
   /**
-   * Ends the task. If a key that counted it has a limit of running tasks, this wakes the parked tasks that may run now.
+   * Ends the task. If a key that counted the task has a limit of running tasks, this wakes the parked tasks that may
+   * run now.
    * @returns null when nothing changed, as in `EndTasks`
    */
   async end(ending: Ending): Promise<ShownTask | null> {
@@ -207,14 +208,14 @@ export class TaskQueue {
     return task;
   }
 
-  /** Call when a task starts under another version of its model than the one that accepted it. */
+  /** Call when a task starts under another version of its model than the version that accepted the task. */
   async runsUnder(lease: LeaseRef, version: string): Promise<void> {
     if (await this.versions.set(lease, version)) this.cache.drop(lease.id);
   }
 
   /**
-   * Call this when the provider has confirmed that the job of an ended task was cancelled before it ran. The task then
-   * costs nothing, if its cost can still be corrected.
+   * Call this when the provider has confirmed that the job of an ended task was cancelled before the job ran. The task
+   * then costs nothing, if the cost can still be corrected.
    */
   async cancelConfirmed(taskId: string): Promise<void> {
     if (await this.confirms.confirm(taskId)) this.cache.drop(taskId);
@@ -226,7 +227,8 @@ export class TaskQueue {
   }
 
   /**
-   * @param listener called after the commit of every end in this process, unless the process is killed between the two
+   * @param listener called after the commit of every end in this process, unless the process is killed between commit
+   *   and call
    */
   onEnd(listener: (task: ShownTask) => void): void {
     this.endListeners.push(listener);
@@ -242,7 +244,7 @@ export class TaskQueue {
     return this.feed.watch(taskId, watcher);
   }
 
-  /** Whether an expired lease is that of a dead worker: false while live workers may be late with their renewals. */
+  /** Whether an expired lease means a dead worker: false while live workers may be late with their renewals. */
   mayTakeOver(): boolean {
     return this.takeoverPause.isOver();
   }
@@ -258,8 +260,9 @@ export class TaskQueue {
   }
 
   /**
-   * Wakes parked tasks of the keys that counted an ended one: at once after the first end, and together after the ends
-   * of the next WAKE_DEBOUNCE_MS. The sweep finds tasks that a failure here leaves parked.
+   * Wakes parked tasks of the keys that counted a task which has ended or begun to wait. The first call does this at
+   * once, and the calls of the next WAKE_DEBOUNCE_MS share statements. If a statement fails, the sweep finds the tasks
+   * that stay parked.
    */
   private wakeNextOf(apiKeyId: string, sharedBy: string[]): void {
     if (sharedBy.length === 0) this.keysToWake.add(apiKeyId);

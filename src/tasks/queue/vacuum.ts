@@ -4,8 +4,8 @@ import { Interval } from '../../platform/run/interval.ts';
 import { VacuumQueue } from '../sql/vacuum-queue.ts';
 
 /**
- * Seconds between checks. Autovacuum looks once a minute at best. In a minute, a thousand tasks a second leave 200,000
- * dead rows.
+ * Seconds between checks. Autovacuum looks once a minute at best. A load of a thousand tasks a second leaves 200,000
+ * dead rows in a minute.
  */
 const EVERY_S = 15;
 

@@ -9,14 +9,14 @@ export interface FileLink {
   expiresAt: number;
 }
 
-/** The parts of a link that this service has signed. */
+/** The parts of a link to a file of this service. The signature is not verified yet. */
 export interface OwnLink {
   fileId: string;
   expires: string;
   signature: string;
 }
 
-/** What a link permits. The signature covers the permission, so it is valid for this permission only. */
+/** What a link permits. The signature covers the permission, so a signature is valid for one permission only. */
 const READ = '';
 const WRITE = 'put ';
 const ARCHIVE = 'archive ';
@@ -28,7 +28,7 @@ const previewOf = (width: PreviewWidth): string => `preview ${width} `;
 export class FileLinks {
   /** KeyObjects. A signature with raw bytes would import the key each time, which takes 17 µs instead of 3. */
   private readonly secrets: NewestFirst<KeyObject>;
-  /** Links by file. A link stays the same for a quarter of its lifetime. A new signature would cost 4 us. */
+  /** Links by file. A link stays the same for a quarter of its lifetime. A new signature would cost 4 µs. */
   private readonly remembered = new LRUCache<string, FileLink>({
     maxSize: REMEMBERED_LINKS, // `max` would reserve 0.2 MB at once
     sizeCalculation: () => 1,
@@ -48,7 +48,7 @@ export class FileLinks {
     this.secrets = each(secrets, (secret) => createSecretKey(secret));
   }
 
-  /** @param notAfter unix seconds at which the file is deleted; the link expires no later */
+  /** @param notAfter unix seconds at which the file is deleted; the link expires then at the latest */
   sign(fileId: string, notAfter = Infinity, nowMs: number = Date.now()): FileLink {
     const expiresAt = this.expiryOf(notAfter, nowMs);
     const earlier = this.remembered.get(fileId);
@@ -101,7 +101,7 @@ export class FileLinks {
     return this.isValid(ARCHIVE, { fileId: fileIds, expires, signature }, nowMs);
   }
 
-  /** Takes a link of this service apart, without verifying it. @returns null for any other URL */
+  /** Parses a link to a file of this service, without verifying it. @returns null for any other URL */
   parse(url: string): OwnLink | null {
     const parsed = URL.parse(url);
     const own = URL.parse(`${this.publicUrl}/v1/files/`);
@@ -117,8 +117,8 @@ export class FileLinks {
   }
 
   /**
-   * Whether a link permits reading the file. `expires` and `signature` are raw query parameters: any value but one
-   * string is refused.
+   * Whether a link permits reading the file. `expires` and `signature` are raw query parameters: a value that is not a
+   * single string is refused.
    */
   verify(fileId: string, expires: unknown, signature: unknown, nowMs: number = Date.now()): boolean {
     return this.isValid(READ, { fileId, expires, signature }, nowMs);
@@ -129,8 +129,8 @@ export class FileLinks {
   }
 
   /**
-   * The expiry of a link that is signed now, unix seconds. It is rounded up to a quarter of the lifetime, so that
-   * browsers and caches see the same link again.
+   * The expiry of a link that is signed now, unix seconds. It is rounded up to a multiple of a quarter of the lifetime,
+   * so that browsers and caches see the same link again. It is never later than `notAfter`.
    */
   expiryOf(notAfter: number, nowMs: number = Date.now()): number {
     const quarterS = Math.max(1, Math.floor(this.ttlS / 4));

@@ -4,6 +4,8 @@ export type PreviewWidth = (typeof PREVIEW_WIDTHS)[number];
 
 export const isPreviewWidth = (width: number): width is PreviewWidth => PREVIEW_WIDTHS.includes(width as PreviewWidth);
 
-/** The storage key of a preview. It is in the folder of its task, so that the preview goes with the other files. */
+/**
+ * The storage key of a preview. It is in the folder of its task, so that the preview is deleted with the other files.
+ */
 export const previewKeyOf = (taskId: string, index: number, width: PreviewWidth): string =>
   `${taskId}/preview-${index}-${width}.webp`;

@@ -37,7 +37,7 @@ export class TaskFiles {
 
   /**
    * Reads the output from the database, because another process may have deleted it some seconds ago.
-   * @returns null as `find`
+   * @returns null in the same cases as `find`
    */
   async findAgain({ task, output }: OutputFile): Promise<OutputFile | null> {
     return fileIn(await this.reads.find(task.id), output.index, output.id);

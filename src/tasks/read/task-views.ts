@@ -20,7 +20,7 @@ export class TaskViews {
     return toTaskView(task, this.links, this.terms);
   }
 
-  /** The view for GraphQL. It carries the stored task, which the fields that only GraphQL has are read from. */
+  /** The view for GraphQL. It carries the stored task, from which the fields are read that only GraphQL has. */
   forGraphql(task: ShownTask): TaskView {
     return rememberStored(this.of(task), task);
   }

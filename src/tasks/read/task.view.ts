@@ -221,7 +221,10 @@ export function toTaskView(task: ShownTask, links: FileLinks, terms: UsageTerms)
   };
 }
 
-/** Whether the files of a succeeded task are still available: exact to the second, however late the purge runs. */
+/**
+ * Whether the files of a succeeded task are still available. This ends exactly at their expiry, however late the purge
+ * runs.
+ */
 export const filesPresent = (task: ShownTask, nowMs: number = Date.now()): boolean =>
   task.files_expire_at !== null && task.files_expire_at.getTime() > nowMs;
 
@@ -253,7 +256,10 @@ function toResult(task: ShownTask, outputs: StoredOutput[], links: FileLinks): T
   };
 }
 
-/** Unix seconds at which the first file is deleted; null if all files that are left are kept. */
+/**
+ * Unix seconds at which the first file is deleted; null if all files that are left are kept. If no file is left, it is
+ * the expiry of the task's files.
+ */
 function firstEndOfFiles(task: ShownTask, outputs: StoredOutput[]): number | null {
   const isKeptNow = (output: StoredOutput) => task.kept_at !== null && isKept(output);
   const ends = outputs.flatMap((output) => (output.deleted || isKeptNow(output) ? [] : [endOf(task, output)]));
@@ -300,8 +306,8 @@ const unixSecondsOrZero = (date: Date | null): number => (date ? unixSeconds(dat
 
 /**
  * The ETag of a task's view. The tag is weak, because links to files change while the task does not. It changes with
- * every visible change, and when files expire. It also changes as links do, four times within the lifetime of a link.
- * So a body that a client reuses after 304 never contains an expired link.
+ * every visible change, and when files expire. It also changes four times within the lifetime of a link, because the
+ * links change as often. So a body that a client reuses after 304 never contains an expired link.
  */
 export function etagOf(task: ShownTask, linkTtlS: number, nowMs: number = Date.now()): string {
   if (task.status !== 'succeeded') return `W/"${task.sequence}"`;

@@ -7,13 +7,13 @@ export interface SpentBudget {
   period: 'day' | 'month' | 'total';
   /** Seconds until the period ends; null if it has no end. */
   retry_after_s: number | null;
-  /** Whether a refusal in this period was reported already. */
+  /** Whether a refusal in the current period of the budget was reported already. */
   is_reported: boolean;
 }
 
 /** The error of a creation whose estimated cost would pass the budget of its API key, or of a key above it. */
 export class BudgetExceeded extends ApiError {
-  /** Whether a refusal in this period was reported already. */
+  /** Whether a refusal in the current period of the budget was reported already. */
   readonly isReported: boolean;
 
   /**
@@ -27,7 +27,8 @@ export class BudgetExceeded extends ApiError {
   ) {
     super('budget_exceeded', {
       message: isAbove
-        ? 'The estimated cost would pass the budget of a key above this API key.' // a key does not see the amount of a key above it
+        ? // A key does not see the amount of a key above it.
+          'The estimated cost would pass the budget of a key above this API key.'
         : `The estimated cost would pass the budget of this API key, ${describeBudget(budget)}.`,
       ...(retry_after_s !== null && { retryAfterS: retry_after_s }),
     });

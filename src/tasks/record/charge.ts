@@ -4,12 +4,12 @@ import type { CostBasis, RunUsage, StoredUsage, Tokens } from './task-usage.ts';
 
 /**
  * What an ending says about the cost, as columns of the statement that ends tasks. A success has its cost, because the
- * worker knows what was made. A job that was cancelled before it ran costs nothing. Any other ending has a rule. It
- * names the amount of the stored price that is charged if the task was submitted.
+ * worker knows what was made. A job that was cancelled before it ran costs nothing. Any other ending has a `rule`: the
+ * name of the amount in the stored price that is charged if the task was submitted.
  */
 export interface Charge {
   rule: 'full' | 'failed' | 'stopped' | null;
-  /** Null when there is a rule. */
+  /** null when there is a `rule` */
   micros: number | null;
   basis: CostBasis;
   images: number;
@@ -17,8 +17,8 @@ export interface Charge {
   /** The provider of the binding that ran the task; null: the one that the task was submitted to, if any. */
   provider: string | null;
   /**
-   * The usage to store, unless an earlier call of the task was lost: the statement then computes it. null if the task
-   * did not succeed.
+   * The usage to store. If an earlier call of the task was lost, the statement computes the usage instead. null if the
+   * task did not succeed.
    */
   usage: StoredUsage | null;
 }
@@ -75,12 +75,14 @@ function costOf(
       basis: unknown > 0 ? 'assumed' : 'reported',
     };
   }
-  // The full price is unknown when it depends on tokens alone, which were not reported.
+  // A price that depends on tokens alone has no full amount, and no tokens were reported.
   if (price.full === undefined) return { micros: 0, basis: 'unpriced' };
   const micros = per_task + per_image * (made.images + unknown) + per_second * made.video_seconds;
   return { micros, basis: unknown > 0 ? 'assumed' : 'priced' };
 }
 
-/** In micro-units, rounded once, half up. The products exceed what a number holds exactly, so they are big integers. */
+/**
+ * In micro-units, rounded once, half up. The products may exceed what a number holds exactly, so they are big integers.
+ */
 const byTokens = ({ input, output }: Tokens, perInput: number, perOutput: number): number =>
   Number((BigInt(perInput) * BigInt(input) + BigInt(perOutput) * BigInt(output) + 500_000n) / 1_000_000n);

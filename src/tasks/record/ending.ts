@@ -5,9 +5,9 @@ import type { Moment } from './moment.ts';
 import type { RunUsage } from './task-usage.ts';
 
 /**
- * The most milliseconds from the beginning of a transaction that ends tasks to the answer to its first statement. The
- * beginning is the `completed_at` of these tasks. A slower transaction is rolled back. So a stream that resumes knows
- * how late an end can become visible.
+ * The longest time, in milliseconds, from the beginning of a transaction that ends tasks until the answer to its first
+ * statement. The beginning of the transaction is the `completed_at` of the tasks. A slower transaction is rolled back.
+ * So a stream that resumes knows how late an end can become visible.
  */
 export const LONGEST_END_MS = 5_000;
 

@@ -1,6 +1,7 @@
 /**
- * SQL over a row `l` of `key_load`: how many more tasks may run under the limits that the keys above it share with all
- * keys below them. The result is the lowest number of these keys; null if no key above has such a limit.
+ * SQL over a row `l` of `key_load`: how many more tasks may run under the limits of the keys above. A key above shares
+ * such a limit with all keys below it. The result is the lowest number among the keys above; null if none has such a
+ * limit.
  */
 const FREE_ABOVE = `(
         select min(a.shared_running - a.running + a.held - a.below_running) from key_load a where a.api_key_id = any(l.above) and a.shared_running > 0)`;

@@ -2,8 +2,8 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
  * How many queued and running tasks each API key has. These two counts are exact, because every state change updates
- * them in the same commit. Counting rows instead would slow a creation down with the backlog of the key. Keys above are
- * the maker of the key, its maker and so on; keys below are those that it has made, directly or not.
+ * them in the same commit. Counting rows instead would make a creation slow for a key with many unfinished tasks. Keys
+ * above are the maker of the key, its maker and so on; keys below are those that it has made, directly or not.
  */
 @Entity('key_load')
 export class KeyCounters {

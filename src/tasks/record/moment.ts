@@ -119,8 +119,8 @@ export class RunMoments {
   }
 
   /**
-   * The moments to add when the task is given back, as JSON. null if it was waiting before this claim and has not been
-   * submitted since: its wait goes on.
+   * The moments to add when the task is given back, as JSON. null if the task was waiting before this claim and has not
+   * been submitted since: its wait goes on.
    */
   onHold(reason: HoldReason = 'provider_limit'): string | null {
     if (this.isWaiting) return null;

@@ -8,6 +8,6 @@ export class PaceSample {
   @PrimaryColumn('text') model: string;
   @Column('integer') started: number;
   @Column('integer') succeeded: number;
-  /** Without cancelled tasks and refused content. */
+  /** Failed tasks, without those that were cancelled and those whose content was refused. */
   @Column('integer') failed: number;
 }

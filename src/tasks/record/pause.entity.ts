@@ -3,7 +3,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 export const PAUSE_KINDS = ['model', 'provider', 'place'] as const;
 export type PauseKind = (typeof PAUSE_KINDS)[number];
 
-/** SQL: whether a pause is in force. It ends when an operator releases it, or at its time `until` if it has one. */
+/** SQL: whether a pause is in force. A pause ends when an operator ends it, or at its `until` if it has one. */
 export const IN_FORCE = 'not released and ended_at is null and (until is null or until > now())';
 
 /**

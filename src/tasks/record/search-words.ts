@@ -1,4 +1,4 @@
-/** The number is limited, because each word is compared with the prompt of every task that is read. */
+/** The most words of a search. Each word is compared with the prompt of every task that is read. */
 export const MAX_SEARCH_WORDS = 8;
 export const MAX_SEARCH_CHARACTERS = 200;
 

@@ -3,7 +3,7 @@ import type { StoredOutput } from './task.entity.ts';
 /** Longest name of a collection, in characters. */
 export const MAX_COLLECTION_CHARACTERS = 64;
 
-/** The outputs of a task and its star, before or after a star is set or taken away. */
+/** The outputs of a task and its star, before or after a star is set or removed. */
 export interface Stars {
   result: StoredOutput[] | null;
   /** Whether the task or one of its outputs is kept. */
@@ -27,7 +27,10 @@ export const keptBytes = (outputs: StoredOutput[] | null): number =>
 export const isThere = (output: StoredOutput, filesEnd: FilesEnd, nowS: number): boolean =>
   !output.deleted && (output.kept || (output.expires_at ?? filesEnd ?? 0) > nowS);
 
-/** Unix seconds of the first own expiry among the outputs that are not deleted; null if none has one. */
+/**
+ * The earliest expiry, in unix seconds, among the outputs that have their own and are not deleted; null if there is
+ * none.
+ */
 export function firstEndOf(outputs: StoredOutput[] | null): number | null {
   const ends = (outputs ?? []).flatMap(({ deleted, expires_at }) => (deleted || !expires_at ? [] : [expires_at]));
   return ends.length > 0 ? Math.min(...ends) : null;
@@ -58,8 +61,8 @@ export function keepOutputs(
 }
 
 /**
- * Takes stars away: from one output, or from all outputs and the task. If no output keeps a star, the task loses its
- * star too.
+ * Removes stars: from one output, or from all outputs and the task. If no output keeps a star, the task loses its star
+ * too.
  * @param end unix seconds at which an output that loses its star expires, if another output stays kept
  */
 export function giveUpOutputs({ result, kept, collection }: Stars, chosen: Chosen, end: number): Stars {

@@ -1,7 +1,7 @@
 import type { Approximation } from './task.entity.ts';
 import type { FixedPrice } from './task-usage.ts';
 
-/** The place where a task runs, and how many tasks may run there at once. */
+/** The place where a task runs, and how many tasks may run there at the same time. */
 export interface Place {
   provider: string;
   /** Base URL of the provider. */

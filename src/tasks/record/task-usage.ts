@@ -1,14 +1,14 @@
 /**
  * How the cost of a task was found. `priced`: by the operator's price for what was made. `reported`: by the tokens that
  * the provider reported. `free`: no paid call, or a job that was cancelled before it ran. `assumed`: a paid call may
- * have been charged. `unpriced`: there is no price for it.
+ * have been charged. `unpriced`: there is no price for the task.
  */
 export const COST_BASES = ['priced', 'reported', 'free', 'assumed', 'unpriced'] as const;
 export type CostBasis = (typeof COST_BASES)[number];
 
 /**
  * The price row that fits a request, fixed at submit time. Amounts are whole micro-units; an absent `per_` amount is
- * not charged. Stored with the task, so that a change of prices while it runs does not matter.
+ * not charged. Stored with the task, so that a change of prices does not affect a running task.
  */
 export interface FixedPrice {
   per_task?: number;
@@ -32,7 +32,7 @@ export interface Tokens {
   output: number;
 }
 
-/** What the worker that ran a task knows of its cost when it ends the task. */
+/** What the worker that ran a task knows of the task's cost when the task ends. */
 export interface RunUsage {
   /** The provider of the binding that ran the task to its end; null when none did. */
   provider: string | null;
@@ -44,7 +44,7 @@ export interface RunUsage {
   billing: 'charged' | 'unknown' | null;
   /** Calls that made nothing and may have been charged, in a run that succeeded. */
   unknown_calls?: number;
-  /** Whether the provider has confirmed that it cancelled the job before it ran. */
+  /** Whether the provider has confirmed that it cancelled the job before the job ran. */
   cancelled_unrun: boolean;
 }
 

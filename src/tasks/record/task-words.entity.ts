@@ -10,7 +10,7 @@ export class TaskWords {
   @Column('text') prompt: string;
 }
 
-/** The table has one row. */
+/** How far `task_words` is filled. The table has one row. */
 @Entity('words_state')
 export class WordsState {
   /** `task_words` has the prompts of the tasks that ended until this time. */

@@ -43,7 +43,7 @@ export interface StoredOutput {
   kept?: boolean;
   /** The name under which the output is kept. */
   collection?: string;
-  /** Unix seconds at which this output expires. Set only if it is not kept while another output of the task is. */
+  /** Unix seconds at which this output expires. Set only if another output of the task is kept and this one is not. */
   expires_at?: number;
 }
 
@@ -75,16 +75,16 @@ export class LiveTask {
   @Column('json') input: Record<string, unknown>;
   @Column('jsonb') metadata: Record<string, string>;
   @Column('text') source: TaskSource;
-  /** The record of the parent may be deleted before this one. */
+  /** The record of the parent may be deleted before the record of this task. */
   @Column('text', { nullable: true }) parent_task_id: string | null;
   @Column('text', { nullable: true }) relation: TaskRelation | null;
   /** The most partial images that one claim of the task stores. A film and a task of several pictures store none. */
   @Column('smallint') partial_images: number;
-  /** The batch that the task is an item of. */
+  /** The batch that the task is an item of; null if there is none. */
   @Column('text', { nullable: true }) batch_id: string | null;
-  /** Position in the batch, from 0. */
+  /** Position in the batch, from 0; null without a batch. */
   @Column('integer', { nullable: true }) batch_index: number | null;
-  /** The client's name for the item of the batch. */
+  /** The client's name for the item of the batch; null if the client gave none. */
   @Column('text', { nullable: true }) custom_id: string | null;
   /** Whether the end of the task is sent to webhooks. */
   @Column('boolean') task_events: boolean;
@@ -100,13 +100,16 @@ export class LiveTask {
   @Column('json', { nullable: true }) request_approximations: Approximation[] | null;
   /** The id of the request that created the task, for the log; null in tasks created before this column existed. */
   @Column('text', { nullable: true }) request_id: string | null;
-  /** The traceparent of that request's span; null when it was not sampled. */
+  /** The traceparent of the span of the request that created the task; null when this span was not sampled. */
   @Column('text', { nullable: true }) trace_parent: string | null;
   /** Whether the task waits behind those of normal priority. */
   @Column('boolean') low: boolean;
   /** The UTC day whose budget the task counts in; null when no key that counts the task had a budget. */
   @Column('date', { nullable: true }) budget_day: string | null;
-  /** What the creation reserved in the budget. The end of the task replaces this amount by the cost. */
+  /**
+   * What the creation reserved in the budget; null without a budget. The end of the task replaces this amount by the
+   * cost.
+   */
   @Column('bigint', { nullable: true }) reserved_micros: string | null;
   /**
    * The keys above the task's own key (its maker and so on) that count the task in their counters and budgets; null if
@@ -161,7 +164,7 @@ export class LiveTask {
   @Column('text', { nullable: true }) provider_model: string | null;
   /** Name of the environment variable that holds the provider's key, never its value. */
   @Column('text', { nullable: true }) credential: string | null;
-  /** When the intent to make the paid call was committed. */
+  /** When the intent to make the paid call was committed; null before that, and after the intent was withdrawn. */
   @Column('timestamptz', { nullable: true }) submitted_at: Date | null;
   @Column('text', { nullable: true }) upstream_id: string | null;
   @Column('text', { nullable: true }) upstream_request_id: string | null;
@@ -183,8 +186,8 @@ export class LiveTask {
 }
 
 /**
- * A final task. The statement that ends a task moves the task here; it never goes back. Columns that `LiveTask` has too
- * are explained there.
+ * A final task. The statement that ends a task moves the task here, and the task never goes back. Columns that
+ * `LiveTask` has too are explained there.
  */
 @Entity('tasks_done')
 export class DoneTask {
@@ -258,13 +261,13 @@ export class DoneTask {
   @Column('timestamptz', { nullable: true }) unkept_expires_at: Date | null;
   /** `files_expire_at` as it was before an output was kept. It is restored when no output is kept any more. */
   @Column('timestamptz', { nullable: true }) unkept_files_expire_at: Date | null;
-  /** The first own expiry among the outputs that are not deleted; null if none has one. */
+  /** The earliest expiry among the outputs that have their own and are not deleted; null if there is none. */
   @Column('timestamptz', { nullable: true }) output_expires_at: Date | null;
 }
 
 /**
- * A task of the view `tasks`, which has the rows of both tables. A column that the table of the task lacks is null, or
- * has its default.
+ * A task of the view `tasks`, which has the rows of `tasks_live` and `tasks_done`. A column that the table of the task
+ * lacks is null, or has its default.
  */
 export type Task = Omit<LiveTask, 'status' | 'waits' | 'held' | 'counts_for'> &
   Omit<
@@ -333,7 +336,7 @@ const OF_END: Partial<Record<keyof ShownTask, string>> = {
   collection: 'text',
 };
 
-/** SQL: the columns that a task gets at its end, as nulls. */
+/** SQL: the shown columns that `tasks_live` lacks, as nulls. */
 export const NOTHING_OF_END = Object.entries(OF_END)
   .map(([column, type]) => `null::${type} as ${column}`)
   .join(', ');
@@ -367,8 +370,8 @@ export const CREATED = {
 } satisfies Partial<Record<keyof Task, string>>;
 
 /**
- * Whether the thing that began at `begunAt` is from before the backup that was restored. What the service did about it
- * after the backup is then unknown: it may have made a paid call, or reported the end.
+ * Whether something that began at `begunAt` began before the restored backup was made. What the service did for it
+ * after the backup is then unknown: a paid call may have been made, or the end may have been reported.
  */
 export const isRestored = ({ restoredFrom }: Pick<Config, 'restoredFrom'>, begunAt: Date): boolean =>
   restoredFrom !== null && begunAt <= restoredFrom;

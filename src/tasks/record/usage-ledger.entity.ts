@@ -21,7 +21,7 @@ export class UsageRow {
   @Column('text', { nullable: true }) provider: string | null;
   @Column('text', { nullable: true }) resolution: string | null;
   @Column('text') source: TaskSource;
-  /** The batch that the task was an item of. */
+  /** The batch that the task was an item of; null if there was none. */
   @Column('text', { nullable: true }) batch_id: string | null;
   /** null when the task had no metadata, and after an erasure. */
   @Column('jsonb', { nullable: true }) metadata: Record<string, string> | null;

@@ -4,7 +4,9 @@ import { Config } from '../../platform/config/config.ts';
 /** What every view of usage needs. */
 @Injectable()
 export class UsageTerms {
-  /** The currency of all prices and costs (ISO 4217). The providers set it at the start, from the file of prices. */
+  /**
+   * The currency of all prices and costs (ISO 4217). `ProviderRegistry` sets it at the start, from the file of prices.
+   */
   currency = 'USD';
   readonly revealProviders: boolean;
 

@@ -28,7 +28,8 @@ const costOf = (runMs: number, weight: number): number => Math.max(1, Math.round
 const MOST_BEHIND_MS = 600_000;
 
 /**
- * SQL: where the next task of a key stands. `l` is its row in `key_load`, if there is one; `n` is the row of `line`.
+ * SQL: where the next task of a key stands. `l` is the row of the key in `key_load`, if there is one; `n` is the row of
+ * `line`.
  */
 export const startOf = (lane: 'place' | 'low_place'): string =>
   `greatest(n.${lane}, case when l.queued > 0 then l.${lane} else least(coalesce(l.${lane}, 0), n.${lane} + ${MOST_BEHIND_MS}) end)`;
@@ -44,7 +45,7 @@ export interface KeyRow {
   tasks: number;
   /** Tasks of low priority among `tasks`. */
   low_tasks: number;
-  /** For each task of the key, the cost of all its normal tasks up to this one. */
+  /** For each task of the key, the summed cost of the key's normal tasks up to this task. */
   ends: number[];
   low_ends: number[];
   max_queued: number;
@@ -85,8 +86,8 @@ const keyRow = (key: number, { api_key_id, limits: { maxQueued, maxRunning } }: 
  * in the line. Rows are locked in order, so two processes cannot deadlock. `lows` is bounded, because a process of an
  * earlier release ends tasks of low priority without counting them.
  *
- * The fragment comes first in a statement. `pg_stat_activity` shows only 1,024 bytes, which must tell for which row the
- * statement waits.
+ * The fragment comes first in a statement, because `pg_stat_activity` shows only the first 1,024 bytes. They must tell
+ * for which row the statement waits.
  */
 export const LOAD = `
     load as (
@@ -102,7 +103,7 @@ export const LOAD = `
     )`;
 
 /**
- * SQL fragment: counts the inserted tasks. Needs the CTEs `load` and `made`, which returns COUNTED_COLUMNS of each
+ * SQL fragment: counts the inserted tasks. Needs the CTE `load`, and a CTE `made` that returns COUNTED_COLUMNS of each
  * task.
  */
 export const COUNTED = `
@@ -166,8 +167,8 @@ export class OpenKeyCounters {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Ensures that the API keys of these tasks have a row in `key_load`. Creates it once for each key that this process
-   * does not remember.
+   * Ensures that the API keys of these tasks have a row in `key_load`. Creates the row once for each key that this
+   * process does not remember.
    */
   async open(tasks: Pick<NewTask, 'api_key_id'>[]): Promise<void> {
     const unopened = tasks.map((task) => task.api_key_id).filter((id) => !this.opened.has(id));
@@ -186,8 +187,8 @@ export class OpenKeyCounters {
 }
 
 /**
- * Inserts tasks after creating the rows of their keys in `key_load`. If a row was removed since, it is created again,
- * once.
+ * Inserts tasks after creating the rows of their keys in `key_load`. If a row was removed in between, creates it once
+ * more, and inserts the tasks of its key again.
  * @returns the refusals
  */
 export async function insertOpened<Item extends NewTask>(

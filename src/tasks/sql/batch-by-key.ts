@@ -12,9 +12,10 @@ interface OfKey {
 
 /**
  * A value of `lock_timeout` for a statement that has `setLockTimeout` in its first CTE. `300ms` is for a flush of
- * several keys: a locked row must not delay the others for long. `100ms` is for a flush of one of these keys alone
- * afterwards. `1200ms` is for a key whose row was found locked. If MAX_PATIENT such keys wait already, a further one
- * gets `100ms`. PostgreSQL may wait twice for one row: for its turn among the waiting statements, and then for the row.
+ * several keys: a locked row must not delay the items of other keys for long. `100ms` is for a flush of one of these
+ * keys alone afterwards. `1200ms` is for a key whose row was found locked. If MAX_PATIENT such keys wait already, a
+ * further one gets `100ms`. PostgreSQL may wait twice for one row: for its turn among the waiting statements, and then
+ * for the row.
  */
 export type LockTimeout = '1200ms' | '300ms' | '100ms';
 
@@ -24,7 +25,9 @@ export type LockTimeout = '1200ms' | '300ms' | '100ms';
  */
 export const setLockTimeout = (parameter: string): string => `set_config('lock_timeout', ${parameter}, true)`;
 
-/** The most keys that may wait `1200ms` for their locked rows at once, because each wait holds a connection. */
+/**
+ * The most keys that may wait `1200ms` for their locked rows at the same time, because each wait holds a connection.
+ */
 const MAX_PATIENT = 4;
 
 /**

@@ -14,7 +14,7 @@ import { RELEASED } from './renew-leases.ts';
 
 /**
  * SQL: moves the line to the place of the last claimed task. If another claim is moving the line at the same time, this
- * one leaves the line alone.
+ * claim does not move it.
  */
 const MOVED = `passed as (
       select max(place) filter (where not low) as place, max(place) filter (where low) as low_place from claimed where was = 'queued'
@@ -73,7 +73,7 @@ const CLAIMED = `status = 'running', waits = false, held = false, attempt = t.at
 /**
  * With $10, leaves out a task if the counters row of its API key, or of a key above it, is locked. $10 is true for 5 s
  * after a claim gave up on a lock. This condition and the turns of low tasks cost an eighth of PostgreSQL's time for a
- * claim of one task, 7 percent for a claim of 8 tasks, 5 percent for one of 32.
+ * claim of one task, 7 percent for a claim of 8 tasks, 5 percent for a claim of 32 tasks.
  */
 const UNLOCKED = `(not $10::boolean or cardinality(array_append(counts_for, api_key_id)) = (
         select count(*) from (select from key_load l where l.api_key_id = any(array_append(tasks_live.counts_for, tasks_live.api_key_id))
@@ -99,9 +99,9 @@ interface Places {
  * skipped. Tasks over the limit of their key, or of a key above it, are parked until the key may run more. Tasks of a
  * paused model are parked too, so that the next claim does not read them.
  *
- * At most $7 turns are for tasks of low priority. $8 and $9 are `gathered` and `share` of `LowTurns`; they say after
- * how many normal tasks each turn comes. Rows are numbered in the order in which the CTEs return them, without sorting
- * them again.
+ * At most $7 tasks of low priority get a turn among the normal ones. $8 and $9 are `gathered` and `share` of
+ * `LowTurns`; they say after how many normal tasks each turn comes. Rows are numbered in the order in which the CTEs
+ * return them, without sorting them again.
  */
 const claim = (name: string, { lapsed, waiting, low, moved = '' }: Places): Statement => ({
   name,
@@ -164,8 +164,8 @@ const CLAIM = claim('tasks.claim', {
 });
 
 /**
- * The most tasks at the head of the line that a claim of reserved slots looks at. It must not read the whole backlog of
- * a busy key.
+ * The most tasks at the head of the line that a claim of reserved slots looks at. Such a claim must not read the whole
+ * backlog of a busy key.
  */
 const LOOKAHEAD = 200;
 
@@ -177,9 +177,9 @@ const headOfOthers = (waiting: string): string => `waits and id in (
         where api_key_id <> all($11::text[]) order by api_key_id, low, place, id)`;
 
 /**
- * The claim for slots that are reserved for keys other than those in $11. If both claims had one text, it would read
- * the backlog of a busy key to its end, because few tasks match. That takes 27 ms with 60,000 tasks; this claim takes
- * 0.5 ms.
+ * The claim for slots that are reserved for keys other than those in $11. With the text of CLAIM, it would read the
+ * backlog of a busy key to its end, because few tasks match. That takes 27 ms with 60,000 tasks; this text takes 0.5
+ * ms.
  */
 const CLAIM_RESERVED = claim('tasks.claim_reserved', {
   lapsed: `${LAPSED} and id in (

@@ -28,7 +28,7 @@ const CONFIRM: Statement = {
     returning t.id`,
 };
 
-/** Raw SQL because the record and the ledger change together, and only if both still may. */
+/** Raw SQL because the record and the ledger change together, and only if both may still change. */
 @Injectable()
 export class ConfirmCancel {
   constructor(private readonly sql: Sql) {}

@@ -26,7 +26,7 @@ export class CreateSharedTasks {
 
   /**
    * @returns the first answer, if the Idempotency-Key was used before; then nothing is stored
-   * @throws ApiError those of `CreateTaskBatch`
+   * @throws ApiError as `CreateTaskBatch`
    */
   async create(task: NewTask, above: CallerBound[], idempotency: Idempotency | null): Promise<FirstResponse | null> {
     const highest = above.map(({ apiKeyId }) => apiKeyId).reduce((one, other) => (other < one ? other : one));

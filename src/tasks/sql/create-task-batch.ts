@@ -19,7 +19,7 @@ export interface NewTaskBatch {
   /** The keys above that count the tasks too; left out if there are none. */
   above?: CallerBound[] | undefined;
   idempotency: Idempotency | null;
-  /** Writes the record of the batch in the same transaction. */
+  /** Writes the record of the batch in the transaction that stores the tasks. */
   writeRecord?: (tx: Tx) => Promise<unknown>;
 }
 
@@ -39,8 +39,8 @@ const INSERT: Statement = {
 
 /**
  * Counts the tasks for their key $1 and for the keys above it, $2, if each of these keys has room. It runs after the
- * insert, because every statement locks tasks before counters. It locks the rows of all these keys at once, in order,
- * so two keys below the same key cannot pass its limit together.
+ * insert, because every statement locks tasks before counters. It locks the rows of all these keys, in order, before it
+ * counts, so two keys below the same key cannot pass its limit together.
  */
 const COUNT: Statement = {
   name: 'tasks.count_batch',
@@ -166,7 +166,8 @@ async function count(tx: Tx, key: KeyRow, above: CallerBound[]): Promise<void> {
   const message =
     full_above === null
       ? `This API key may have ${max_queued} queued tasks, and a batch of ${tasks} more would exceed that.`
-      : `A key above this API key has no room for ${tasks} more queued ${tasks === 1 ? 'task' : 'tasks'}.`; // a key must not see the limit of a key above it
+      : // A key must not see the limit of a key above it.
+        `A key above this API key has no room for ${tasks} more queued ${tasks === 1 ? 'task' : 'tasks'}.`;
   throw new ApiError('queue_full', { message });
 }
 

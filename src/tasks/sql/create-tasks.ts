@@ -90,7 +90,7 @@ const RESERVED_COLUMNS = { ...TASK_COLUMNS, estimate_micros: 'bigint' };
 
 /**
  * CREATE for API keys with a budget: it also reserves the estimated costs. It is a second statement, because CREATE
- * takes PostgreSQL only half the time.
+ * takes PostgreSQL only half the time of this one.
  */
 const CREATE_RESERVED: Statement = {
   name: 'tasks.create_reserved',
@@ -147,8 +147,8 @@ export class CreateTasks {
   ): Promise<(FirstResponse | null | ApiError)[]> {
     const { firsts, duplicates } = withoutDuplicates(tasks);
     const insert = async (opened: Creation[]): Promise<Refusals> => {
-      // Creations with an Idempotency-Key come last. If its key is known, a creation stores nothing, so it must not
-      // take the room of another one.
+      // Creations with an Idempotency-Key come last. A creation whose key is known stores nothing, so it must not take
+      // the room of another creation.
       const isKeyed = ({ idempotency_key }: Creation): number => Number(idempotency_key !== undefined);
       const { rows, keys } = placed(opened.toSorted((a, b) => isKeyed(a) - isKeyed(b)));
       return refusalsOf(await this.sql.run<RefusalRow>(statement, [JSON.stringify(keys), wait, JSON.stringify(rows)]));
@@ -157,7 +157,8 @@ export class CreateTasks {
     for (const { item, first } of duplicates) refusals.set(item.id, refusals.get(first.id) ?? 'known_key');
 
     const refused = tasks.filter(({ id }) => refusals.has(id));
-    const responses = await firstResponsesOf(this.sql, refused).catch(() => null); // does not throw, because the other tasks are stored by now
+    // Does not throw, because the other tasks are stored by now.
+    const responses = await firstResponsesOf(this.sql, refused).catch(() => null);
     return tasks.map((task) => {
       const refusal = refusals.get(task.id);
       if (!refusal) return null;

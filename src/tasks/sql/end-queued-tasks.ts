@@ -41,7 +41,7 @@ const END_QUEUED = `
   set queued = l.queued - f.queued, low = greatest(l.low - f.lows, 0), below_queued = greatest(l.below_queued - f.below, 0)
   from freed f, load where l.api_key_id = load.api_key_id and f.id = load.api_key_id`;
 
-/** A creation that is stuck in another process can lock the row of key_load for 5 s. This is longer. */
+/** A creation that is stuck in another process can lock the row of key_load for 5 s. This timeout is longer. */
 const LOCK_TIMEOUT = `set local lock_timeout = '8s'`;
 
 /** Ends the queued tasks of these keys with `task_cancelled`, in the caller's transaction. */

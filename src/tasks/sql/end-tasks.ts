@@ -15,12 +15,13 @@ import { CHARGE_COLUMNS, CHARGE_NAMES, CHARGED, CHARGES, LEDGER, LEDGER_COLUMNS,
 import { settled } from './settle-budgets.ts';
 
 /**
- * Moves unfinished tasks to the table of final ones. With an `attempt` it moves only a task that this claim holds: when
- * a finish and a cancel race, one finds the row and the other does not. It also writes the row of the ledger, so a task
- * is counted once, however it ends. The transaction locks tasks_live -> key_load -> key_budgets, each in order.
+ * Moves unfinished tasks to the table of final ones. An ending with an `attempt` moves the task only while the claim
+ * with this number holds it: when a finish and a cancel race, one finds the row and the other does not. END also writes
+ * the row of the ledger, so a task is counted once, however it ends. The transaction locks tasks_live -> key_load ->
+ * key_budgets, each in order.
  *
  * The counters of the keys are updated by another statement, because this one would nearly always wait for them. After
- * a wait for a row PostgreSQL sets up all parts of a statement again, which was a quarter of its time.
+ * a wait for a row PostgreSQL sets up all parts of a statement again, which took a quarter of the statement's time.
  */
 const END: Statement = {
   name: 'tasks.end',
@@ -49,8 +50,8 @@ const END: Statement = {
 };
 
 /**
- * The least time between two batches. The statement costs PostgreSQL as much as five of its rows. When several tasks
- * end together, one claim can also fill all their places.
+ * The least time between two batches. The fixed cost of the statement is as high as that of five rows. When several
+ * tasks end together, one claim can also fill all their places.
  */
 const MIN_INTERVAL_MS = 4;
 
@@ -73,7 +74,9 @@ class EndTooSlow extends Error {
   }
 }
 
-/** Raw SQL because ends are batched: the rows, the counters of their keys and the writes of the hooks are one commit. */
+/**
+ * Raw SQL because ends are batched: the rows, the counters of their keys and the writes of the hooks have one commit.
+ */
 @Injectable()
 export class EndTasks {
   private readonly batch = new BatchByKey<Ending, EndedTask | null>((endings, wait) => this.flush(endings, wait), {
@@ -181,8 +184,8 @@ const countedBy = ({ api_key_id, counts_for }: Pick<CountedEnd, 'api_key_id' | '
 
 /**
  * Locks rows in the order of their keys, so two processes cannot deadlock. $1 are the API keys; the other parameters
- * count the ends of each. Tasks that an earlier release created were never counted in the rows of the keys above, so
- * these counts stop at 0.
+ * count the ends of each key. Tasks that an earlier release created were never counted in the rows of the keys above,
+ * so these counts stop at 0.
  */
 const COUNT: Statement = {
   name: 'tasks.count_ended',
@@ -206,7 +209,7 @@ interface LimitedKeys {
 }
 
 /**
- * Call this in the transaction that has ended the tasks, after everything that locks other rows.
+ * Call this in the transaction that has ended the tasks, after the writes of the hooks.
  * @returns the API keys with a limit of running tasks, and those that share such a limit with the keys below them.
  *   Parked tasks may run now under these limits
  */

@@ -4,9 +4,9 @@ import { equalsOrdered } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { SETTLED_AFTER } from './delete-task.ts';
 
-/** Tasks that are erased at once. */
+/** The most tasks that one step erases. */
 const TASKS = 200;
-/** Idempotency keys that are deleted at once. */
+/** The most idempotency keys that one statement deletes. */
 const KEYS = 2_000;
 
 const READ: Statement = {

@@ -2,12 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Tx } from '../../platform/database/sql.ts';
 import { EXTENSIONS, TaskWordsIndex, WORDS_INDEX } from './task-words.ts';
 
-/** The tasks of one round are between these two numbers. Words of 10,000 short prompts take a second, of long ones minutes. */
+/**
+ * A round copies at least FEWEST_TASKS and at most MOST_TASKS, if there are as many. The words of 10,000 short prompts
+ * take a second, the words of 10,000 long prompts take minutes.
+ */
 const FEWEST_TASKS = 100;
 const MOST_TASKS = 10_000;
-/** The longest time from the `completed_at` of a task, which is the beginning of its transaction, to the commit. */
+/** The longest time from `completed_at`, which is the beginning of the transaction that ends a task, to its commit. */
 const SETTLED = `interval '60 seconds'`;
-/** The hours of ends that one round looks at are between these two numbers, both powers of two. */
+/** A round looks at the ends of FEWEST_HOURS to MOST_HOURS hours. Both numbers are powers of two. */
 const FEWEST_HOURS = 1;
 const MOST_HOURS = 8_192;
 
@@ -29,7 +32,10 @@ const MAKE_INDEX = `
   update words_state set through = coalesce((select min(completed_at) from tasks_done), now()) - interval '1 ms';
   create index ${WORDS_INDEX} on task_words using gin (api_key_id, prompt gin_trgm_ops) with (gin_pending_list_limit = 65536)`;
 
-/** Up to which end this round copies: the end of its last task if it is full, or else the end of its hours. */
+/**
+ * The time up to which this round copies: the `completed_at` of its last task if it has as many tasks as it may, or
+ * else the end of its hours.
+ */
 const UNTIL = `
   select case when count(*) = $2 then max(completed_at) else max(until) end as until, count(*)::int as tasks from (
     select greatest(through, least(now() - ${SETTLED}, through + make_interval(hours => $1))) as until, through from words_state) s
@@ -47,8 +53,8 @@ const FILL = `
 const MERGE = `select gin_clean_pending_list('${WORDS_INDEX}')`;
 
 /**
- * Copies the prompts of ended tasks to the table with the index, many at once. One by one, each copy would cost as much
- * as the end of its task.
+ * Copies the prompts of ended tasks to the table with the index, many in one statement. One by one, each copy would
+ * cost as much as the end of its task.
  */
 @Injectable()
 export class FillWords {
@@ -70,7 +76,8 @@ export class FillWords {
     const mayBeMore = await this.sql
       .transaction((tx) => this.round(tx))
       .catch((error: unknown) => {
-        this.tasks = Math.max(FEWEST_TASKS, Math.floor(this.tasks / 2)); // long prompts may take longer than a statement may
+        // Long prompts may take longer than a statement may.
+        this.tasks = Math.max(FEWEST_TASKS, Math.floor(this.tasks / 2));
         throw error;
       });
     await this.sql.transaction((tx) => tx.query(MERGE));

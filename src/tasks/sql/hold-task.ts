@@ -28,7 +28,7 @@ const HOLD: Statement = {
 
 export interface FreedPlace {
   api_key_id: string;
-  /** The keys that counted the task and share their limit with the keys below them. */
+  /** The keys that counted the task and share a limit of running tasks with the keys below them. */
   shared_by: string[];
 }
 

@@ -48,7 +48,7 @@ const OTHERS = `
   ) stored
   where api_key_id = any(array(${keysWithin('$1', 'max_kept_bytes')})) and kept_at is not null and id <> $2 and expires_at > now()`;
 
-/** What is kept besides a given task: by the key, and by the keys below it if the key has a limit of its own. */
+/** What is kept besides a given task: by the key, and by the keys below it if the key has a limit of kept bytes. */
 export interface OtherStars {
   tasks: number;
   /** Bytes of the kept outputs. */
@@ -62,13 +62,13 @@ export async function countOthers(tx: EntityManager, apiKeyId: string, { id }: S
 
 /**
  * Keeps the pictures that came inside the request, so that the request can be made again. Once the task loses its star,
- * they are deleted with its files or its record.
+ * these pictures are deleted with its files or its record.
  */
 const KEEP_REQUEST_FILES = `
   update uploads u set expires_at = t.expires_at from tasks_done t
   where u.task_id = $1 and u.of_task and u.deleted_at is null and u.blob_id is not null and t.id = $1`;
 
-/** @returns the changed task; null when it has changed since it was read, which a locked task cannot */
+/** @returns the changed task; null when it has changed since it was read, which cannot happen to a locked task */
 export async function setStars(
   tx: EntityManager,
   { id, sequence }: ShownTask,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN, type ShownTask } from '../record/task.entity.ts';
 
-/** Tasks of one round. */
+/** The most tasks of one round. */
 export const LAPSED_TASKS = 100;
 
 /** After this time a task whose outputs could not be deleted is tried again. */

@@ -42,6 +42,6 @@ export const isLocked = (wanted = 'w'): string =>
  * SQL, always true: from here on the statement gives up after it has waited for a row for 20 ms. It must not wait
  * longer, because it locks rows in the order of the line and not of their ids. `skip locked` does not prevent every
  * wait: if a row changes while PostgreSQL looks at it, PostgreSQL goes on to the next version and waits for the
- * transaction that has locked it. `Sql.run` repeats the statement.
+ * transaction that has locked it. `Sql.run` repeats a statement that has given up.
  */
 export const GIVES_UP = `(select ${setLockTimeout(`'20ms'`)}) is not null`;

@@ -2,7 +2,7 @@
 export interface LowTurns {
   /** Most turns of the claim. */
   turns: number;
-  /** Percent of a turn that earlier starts have gathered. They decide how soon the first turn of this claim comes. */
+  /** Percent of a turn that earlier starts have gathered. The more, the sooner the first turn of this claim comes. */
   gathered: number;
   /** Percent of the starts that go to low priority. */
   share: number;
@@ -15,8 +15,8 @@ const MOST_GATHERED = 99;
 
 /**
  * Gives turns to tasks of low priority: with a share of 10 percent, one turn after every nine starts of normal tasks.
- * Each process counts its own starts, so the share over all processes is the same. The numbers are whole, because 9
- * times 1/9 is less than 1 in floating point.
+ * Each process counts its own starts, so the share over all processes is the same. The numbers are whole percents,
+ * because 0.1 added ten times in floating point is less than 1.
  */
 export class LowShare {
   /** Rises by `share` with each start, and falls by 100 with each start of a low task. */

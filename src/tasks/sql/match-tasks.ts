@@ -12,7 +12,7 @@ import { TaskWordsIndex } from './task-words.ts';
 
 /**
  * The most tasks that are read from an index. If more tasks have a word, a page is found sooner by reading the list in
- * its order, or by another filter. The index of words reads this many tasks in some 10 ms.
+ * its order, or by another field of the filter. Reading this many tasks from the index of words takes some 10 ms.
  */
 const MANY = 2_000;
 
@@ -41,8 +41,8 @@ const isIndexed = (filter: TaskFilter): boolean =>
   hasFacet(filter) || hasMetadata(filter) || Boolean(filter.error_code) || filter.cancelled === true;
 
 /**
- * Finds the matching tasks among the next `count` of the list, and the last one of these `count` even if it does not
- * match. For each row, `beside` says how many tasks up to it match the filter without its words.
+ * Finds those of the next `count` tasks of the list that match, and the last of these `count` tasks even if it does not
+ * match. In each row, `beside` is the number of tasks up to this one that match the filter without its words.
  */
 export function compared({ apiKeyId, filter, after, order, wanted }: Search, count: number): Bound {
   const values: unknown[] = [apiKeyId, wanted];
@@ -94,7 +94,10 @@ export function restOfMatches({ apiKeyId, filter, after, order, wanted }: Search
   return { statement: { name, text, isUnprepared }, values: conditions.values };
 }
 
-/** Finds the tasks that match by an index for the other filters; their words are compared afterwards. */
+/**
+ * Uses an index to find the tasks that match all fields of the filter except `search`. Then compares the words of
+ * `search` with the prompts of these tasks.
+ */
 export function fewOfFilter({ apiKeyId, filter, after, order, wanted }: Search): Bound {
   const values: unknown[] = [apiKeyId, wanted];
   const [next, matching] = [new TaskConditions(values), new TaskConditions(values)];
@@ -111,7 +114,7 @@ type Four = [TaskConditions, TaskConditions, TaskConditions, TaskConditions];
 
 /**
  * Tasks that have these words: unfinished ones, those that have ended since the index was filled, and those in the
- * index. The other filters are applied to what the index gives, so that the limit bounds the work.
+ * index. The whole filter is applied to what the index gives, so that the limit bounds the work.
  */
 export function withWords({ apiKeyId, filter, after, order, wanted }: Search, words: string[]): Bound {
   const values: unknown[] = [apiKeyId, wanted];
@@ -148,7 +151,7 @@ const KEY_OF_NO_INDEX = `('' || api_key_id)`;
 /**
  * SQL: the tasks that match. Unfinished tasks of the key are few, so they are compared; final ones are found by an
  * index. Few tasks have the same metadata, so a filter on metadata reads the indexes of metadata, which span all keys.
- * With a facet too, final tasks are found by the index of facets.
+ * If the filter also has a kind, a model or a source, final tasks are found by the index `tasks_done_facets`.
  */
 function byIndex(columns: string, filter: TaskFilter, { sql }: TaskConditions): string {
   const facet = hasFacet(filter) ? EVERY_FACET : '';
@@ -173,21 +176,18 @@ const atMostMany = (found: string, matching: TaskConditions, order: 'asc' | 'des
 
 /** How many tasks are compared in the order of the list before an index is used. 2,000 prompts take some 8 ms. */
 const FIRST_COMPARED = 2_000;
-/**
- * How many tasks each further step compares, for words that no index finds. The last number is used for all later
- * steps.
- */
+/** How many tasks the steps compare for words that no index finds: the first step, the second and all later ones. */
 const COMPARED = [FIRST_COMPARED, 16 * FIRST_COMPARED, 256 * FIRST_COMPARED];
 
 /**
- * If at least this many of the tasks compared first match the filter without its words, the index for the filter is not
- * read: it probably has more than MANY of them.
+ * If at least this many of the tasks that are compared first match the filter without its words, the index for the
+ * filter is not read, because it probably has more than MANY matches.
  */
 const COMMON = 20;
 
 /**
  * Pages of filters that may match many tasks of the key, or none. If many match, reading the list in its order finds a
- * page at once. If few match, it would read every task of the key, so the rest is found by an index and sorted.
+ * page at once. If few match, that way would read every task of the key, so the rest is found by an index and sorted.
  * PostgreSQL cannot choose between the two ways, because it plans a statement once, for any value.
  */
 @Injectable()
@@ -199,7 +199,8 @@ export class MatchTasks {
 
   /** Whether reading the list in its order may pass many tasks that do not match. */
   static isFor(filter: TaskFilter): boolean {
-    if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false; // each value selects few tasks, which an index finds
+    // Each of these fields selects few tasks, which an index finds.
+    if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false;
     return isIndexed(filter) || Boolean(filter.search);
   }
 

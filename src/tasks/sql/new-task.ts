@@ -3,7 +3,7 @@ import type { BatchOptions } from '../../platform/database/batch.ts';
 import type { TaskSource } from '../record/task-origin.ts';
 import { CREATED, type LiveTask, type Task } from '../record/task.entity.ts';
 
-/** Types by column, for the rows that a statement is given. */
+/** PostgreSQL types by name of the column, for the rows that a statement is given as JSON. */
 export type ColumnTypes = Readonly<Record<string, string>>;
 
 /** SQL: column definitions for `json_to_recordset`. */
@@ -33,7 +33,7 @@ export interface NewTask extends Given, Partial<Pick<Task, Exclude<keyof typeof 
   deadline_s: number;
   /** Whether the task has low priority. */
   low?: true | undefined;
-  /** Milliseconds that such a run usually takes; left out if nothing is known. */
+  /** Milliseconds that a run of this kind usually takes; left out if nothing is known. */
   run_ms?: number | undefined;
   /** Micro-units to reserve; only for an API key with a budget. */
   estimate_micros?: number | undefined;
@@ -70,10 +70,16 @@ export const COLUMNS = {
   deadline_s: 'float8',
 } satisfies ColumnTypes & Partial<Record<keyof PlacedTask<NewTask>, string>>;
 
-/** Column definitions that read a `PlacedTask` from JSON; more columns may follow. */
+/**
+ * Column definitions for reading a `PlacedTask` from JSON. A statement may append further ones, such as
+ * `BATCH_COLUMNS`.
+ */
 export const DEFINITIONS = definitionsOf(COLUMNS);
 
-/** Further column definitions for a `NewBatchTask`. They follow `DEFINITIONS`. */
+/**
+ * Column definitions for the further fields that are read from a `NewBatchTask`. A statement appends them to
+ * `DEFINITIONS`.
+ */
 export const BATCH_COLUMNS = 'batch_id text, batch_index int, custom_id text, task_events boolean, counts_for text[]';
 const BATCH_NAMES = ', batch_id, batch_index, custom_id, task_events, counts_for';
 
@@ -114,8 +120,8 @@ export const BATCHING: BatchOptions = { maxItems: 200, splitInHalf: true };
 /** A task with its number among those of its API key in one statement. */
 export type PlacedTask<Task extends NewTask> = Task & {
   /**
-   * The number of the API key in the statement. It is sent instead of the id, because PostgreSQL compares it with each
-   * key of the statement.
+   * The number of the API key in the statement. This number is sent instead of the id of the key, because PostgreSQL
+   * compares it with each key of the statement.
    */
   key: number;
   /** The number of the task among those of its API key, from 1. */

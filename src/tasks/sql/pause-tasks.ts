@@ -6,7 +6,7 @@ import { moment, withMoments } from './add-moments.ts';
 import { GIVES_UP, isOneOf } from './locked-rows.ts';
 import { HELD_BY_LIMIT, PAUSED_MODELS } from './paused-models.ts';
 
-/** Tasks per statement, so that no statement keeps its rows locked for long. */
+/** The most tasks per statement, so that no statement keeps its rows locked for long. */
 const AT_ONCE = 1_000;
 /**
  * Seconds for which a changed pause is checked again. A claim whose snapshot is older than the change still parks tasks
@@ -19,7 +19,7 @@ const READ: Statement = {
   text: `select * from pauses where ${IN_FORCE} order by id`,
 };
 
-/** @param which the SQL condition for waiting tasks, or for tasks that are parked because their key runs as many as it may */
+/** @param which SQL condition for waiting tasks, or for tasks that are parked because their key is at its limit */
 const setAside = (name: string, which: string, order: string): Statement => ({
   name,
   skipsLocked: true,
@@ -46,7 +46,7 @@ const SET_ASIDE_PARKED = setAside(
  */
 const MAY_WAKE = `($1 or not (${IN_FORCE}) or changed_at > now() - interval '${SETTLED_AFTER_S} seconds')`;
 
-/** Wakes tasks even if their key is at its limit, because claims park these again. */
+/** Wakes tasks even if their key is at its limit of running tasks. A claim parks the tasks over the limit again. */
 const WAKE: Statement = {
   name: 'tasks.wake_paused',
   skipsLocked: true,
@@ -73,8 +73,8 @@ const RELEASE: Statement = {
 };
 
 /**
- * Parks waiting tasks for pauses, and wakes them. Raw SQL because thousands of rows change at once, and rows that
- * others have locked are skipped. `key_load` stays as it is, because a parked task is still queued.
+ * Parks waiting tasks for pauses, and wakes them. Raw SQL because a statement changes up to a thousand rows, and skips
+ * rows that others have locked. `key_load` stays as it is, because a parked task is still queued.
  */
 @Injectable()
 export class PauseTasks {

@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { inUtc } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 
-/** Tasks of one round. */
+/** The most tasks of one round. */
 export const PURGE_TASKS = 500;
-/** Idempotency keys of one round. */
+/** The most idempotency keys of one round. */
 export const PURGE_KEYS = 5_000;
-/** Counters of one round. */
+/** The most rows of counters of one round. */
 export const PURGE_COUNTERS = 1_000;
 
-/** Versions of models of one round. */
+/** The most versions of models of one round. */
 export const PURGE_VERSIONS = 100;
 
 /** After this time a task is tried again if its files could not be deleted, or if the purging process died. */
@@ -103,7 +103,7 @@ export interface ExpiredTask {
   is_expired: boolean;
 }
 
-/** Raw SQL because of `skip locked`: several workers purge at once, each its own rows. */
+/** Raw SQL because of `skip locked`: several workers purge at the same time, each its own rows. */
 @Injectable()
 export class PurgeRows {
   private readonly hooks: PurgeHook[] = [];

@@ -48,8 +48,8 @@ function ageOfOldest(condition: string): string {
 
 interface ExpiredRow {
   /**
-   * Seconds since the first files that are still stored expired; 0 if none have expired, null if there are none.
-   * `tasks` is the same for records.
+   * Seconds since the first expiry among the files that are still stored; 0 if none of them has expired, null if no
+   * files are stored. `tasks` is the same for records.
    */
   files: number | null;
   tasks: number | null;

@@ -14,7 +14,7 @@ export interface LaneRead {
 export interface LineRead {
   normal: LaneRead;
   low: LaneRead;
-  /** Seconds since the creation of the oldest of these tasks; 0 if there are none. */
+  /** Seconds since the creation of the oldest task that was read; 0 if none was read. */
   ageS: number;
   /** Unix seconds, by the database's clock. */
   nowS: number;

@@ -28,7 +28,7 @@ const OUTCOMES: Statement = {
     from pace_samples where starts_at > now() - make_interval(secs => $1) group by model`,
 };
 
-/** Raw SQL because these are sums over a few thousand rows at most, for which no entity is needed. */
+/** Raw SQL because the statements return sums, and no entities. They sum up a few thousand rows at most. */
 @Injectable()
 export class ReadPace {
   constructor(private readonly sql: Sql) {}

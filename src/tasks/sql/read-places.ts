@@ -8,7 +8,7 @@ export interface TaskPlace extends Pick<
   Task,
   'id' | 'api_key_id' | 'model' | 'status' | 'low' | 'parked' | 'started_at' | 'input'
 > {
-  /** null if the task has ended. */
+  /** The column `place`. In spite of its type it is null if the task has ended. */
   place: number;
   /** Whether the task waits for its API key, its provider or the end of a pause. */
   is_held: boolean;

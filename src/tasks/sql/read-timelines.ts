@@ -3,7 +3,7 @@ import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Task } from '../record/task.entity.ts';
 
-/** The columns that the timeline of a task follows from. */
+/** The columns from which the timeline of a task is made. */
 export type TimelineRow = Pick<
   Task,
   'id' | 'api_key_id' | 'status' | 'attempt' | 'created_at' | 'started_at' | 'completed_at' | 'error' | 'timeline'

@@ -21,8 +21,8 @@ const addedTo = (timeline: string, moments: string): string =>
 const added = (moments: string): string => addedTo('timeline', `${moments}::jsonb`);
 
 /**
- * The lock is taken before the intent is recorded. So the count of the intent sees every earlier intent for the same
- * place.
+ * The lock is taken before the intent is recorded. So the count in LIMITED_INTENT sees every earlier intent for the
+ * same place.
  */
 const GATE: Statement = {
   name: 'tasks.provider_gate',
@@ -224,12 +224,18 @@ export class RecordSubmit {
     return this.isHeldAfter(ACCEPTED, [lease.id, lease.attempt, upstreamId, requestId, moments]);
   }
 
-  /** Counts a paid call that the intent has not announced. @returns whether the lease still holds; if not, the caller must stop */
+  /**
+   * Counts a paid call that the intent has not announced.
+   * @returns whether the lease still holds; if not, the caller must stop
+   */
   async calledAgain(lease: LeaseRef): Promise<boolean> {
     return this.isHeldAfter(CALLED_AGAIN, [lease.id, lease.attempt]);
   }
 
-  /** Records approximations that the intent did not. @returns whether the lease still holds; if not, stop */
+  /**
+   * Records approximations that the intent has not recorded.
+   * @returns whether the lease still holds; if not, the caller must stop
+   */
   async approximated(lease: LeaseRef, approximations: Approximation[]): Promise<boolean> {
     return this.isHeldAfter(APPROXIMATED, [lease.id, lease.attempt, JSON.stringify(approximations)]);
   }

@@ -15,9 +15,9 @@ const COUNT_UNFINISHED = `
 const COUNTS_ALREADY = `(api_key_id = $1 or coalesce(counts_for @> array[$1::text], false))`;
 
 /**
- * Makes ended tasks count in the budget, also those of the keys below, while their provider may still confirm that the
- * job never ran. Their cost is then returned to the budget. They ended at most some minutes ago, because `usage_sums`
- * does not contain them yet.
+ * Makes ended tasks of the key and of the keys below it count in the budget, if the provider may still confirm that the
+ * job never ran. Such a confirmation returns the cost to the budget. These tasks ended at most some minutes ago,
+ * because `usage_sums` does not contain them yet.
  */
 const COUNT_CORRECTABLE = `
   update tasks_done

@@ -30,9 +30,9 @@ export const RELEASED = `'1970-01-02 00:00Z'::timestamptz`;
 export const AT_ONCE = `${RELEASED} - interval '1 day'`;
 
 /**
- * Gives tasks back. `losses` is lowered, because the next claim raises it for every task, even one that was given back
- * in order. With $3, `lease_until` is the time from which a worker may claim the task. Without it, the lease is not
- * renewed any more, and expires.
+ * Gives tasks back. `losses` is lowered, because the next claim raises it for every task, even for one that was given
+ * back. With $3, a worker may claim the tasks in $3 seconds, and for 0 at once. Without $3, the leases are not renewed
+ * any more, and expire.
  */
 const RELEASE: Statement = {
   name: 'tasks.release',

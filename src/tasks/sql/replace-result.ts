@@ -24,8 +24,8 @@ const putOff = (column: string, isKeptNow: string): string => `
       unkept_${column} = case when ${isKeptNow} then coalesce(unkept_${column}, ${column}) end`;
 
 /**
- * A visible change of a final task: an output is deleted, or gets or loses a star. Two changes may come at once, so the
- * statement names the sequence that was read. A deleted task counts as expired, so it is not changed.
+ * A visible change of a final task: an output is deleted, or gets or loses a star. Two changes may come at the same
+ * time, so the statement names the sequence that was read. A deleted task counts as expired, so it is not changed.
  */
 export const REPLACE_RESULT: Statement = {
   name: 'tasks.replace_result',

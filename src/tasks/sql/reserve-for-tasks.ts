@@ -7,8 +7,8 @@ import { BUDGET, SPENT_BUDGET } from './reserve-budget.ts';
 
 /**
  * Reserves the sum $2 in each budget of the API keys $1, or in none. The tasks $3 record their parts $4 of the sum. A
- * removed budget leaves a row without an amount. Reservations are added to such a row too, if another key has a budget,
- * because the end of a task subtracts from both rows.
+ * removed budget leaves a row without an amount. Reservations are added to such a row too if another of the keys has a
+ * budget, because the end of a task subtracts from the rows of all keys that count it.
  */
 const RESERVE: Statement = {
   name: 'tasks.reserve_budget',

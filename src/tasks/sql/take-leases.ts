@@ -6,7 +6,7 @@ import { AT_ONCE, RELEASED } from './renew-leases.ts';
 
 /**
  * Takes tasks away from their workers. The attempt rises, so that no later write of the worker takes effect, not even a
- * renewal. `losses` falls, because the next claim raises it, and this is no lost worker. A task that was given back is
+ * renewal. `losses` falls, because the next claim raises it although no worker was lost. A task that was given back is
  * left out: it already waits for a claim, and `losses` would fall once too often.
  *
  * `coalesce` keeps the planner off the index of all leases.

@@ -5,9 +5,9 @@ import { idBoundAt } from '../../platform/schema/time.ts';
 import { createdMsOf } from '../record/task-id.ts';
 
 /**
- * A window of time is also read as a window of ids, so that tasks outside it cost nothing. Without that, the oldest of
- * 700,000 tasks took 0.7 s. The window of ids is wider by these seconds, because an id and `created_at` come from two
- * readings of the clock.
+ * A window of time is also read as a window of ids, so that tasks outside it cost nothing. Without that, finding the
+ * oldest of 700,000 tasks took 0.7 s. The window of ids is wider by these seconds, because an id and `created_at` come
+ * from two readings of the clock.
  */
 const ID_SLACK_S = 60;
 /** Names of conditions that are no filters: they say where a page of the list begins. */
@@ -28,7 +28,7 @@ export class TaskConditions {
 
   /**
    * @param values the first parameters of the statement
-   * @param placeholder SQL: the nth value
+   * @param placeholder makes the SQL of the nth value
    */
   constructor(
     readonly values: unknown[],

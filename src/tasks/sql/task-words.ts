@@ -36,7 +36,7 @@ export class TaskWordsIndex {
     return trigram ? words.filter((word) => trigram.test(word)) : [];
   }
 
-  /** Makes the next search read the catalogue again. */
+  /** Makes the next search read the state of the index again. */
   forget(): void {
     this.trigram = undefined;
   }

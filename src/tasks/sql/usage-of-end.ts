@@ -1,7 +1,7 @@
 /**
- * Fragments of the statement that ends tasks: the cost, and the row of the ledger. No client waits for most work on a
- * task; of this work the end costs the most. So the statement only adds up numbers that are known before. The worker
- * has computed the cost of a success, and the intent to submit has fixed every other amount in `tasks.price`.
+ * Fragments of the statement that ends tasks: the cost, and the row of the ledger. Clients wait for little of the work
+ * on a task. Of the rest, the end costs the most. So the statement only adds up numbers that are known before. The
+ * worker has computed the cost of a success, and the intent to submit has fixed every other amount in `tasks.price`.
  */
 
 /**
@@ -10,7 +10,7 @@
  */
 export const CHARGE_COLUMNS = `usage json, provider text, rule text, micros bigint, basis text, images int,
         video_seconds int, resolution text`;
-/** The columns of CHARGE_COLUMNS, named so that they can stand beside those of the task. */
+/** The columns of CHARGE_COLUMNS, under names that no column of the task has. */
 export const CHARGE_NAMES =
   'w.usage, w.provider as charged_provider, w.rule, w.micros, w.basis, w.images, w.video_seconds, w.resolution';
 

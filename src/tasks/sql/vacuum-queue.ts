@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** The table is vacuumed if it has more dead rows. With more of them, claims become noticeably slower. */
+/** The most dead rows that the table may have before it is vacuumed. More dead rows make claims noticeably slower. */
 const MOST_DEAD = 10_000;
 
 const IS_DUE: Statement = {

@@ -41,9 +41,9 @@ const oldest = (which: 'low' | 'not low'): string => `
            limit least(shared.places, ${FREE_PLACES}))`;
 
 /**
- * Wakes parked tasks of keys that share a limit with the keys below them. It takes the first in the line among the
- * tasks of all these keys, but of each key only as many as that key may run itself. In $2 percent of its runs low
- * priority comes first.
+ * Wakes parked tasks of keys that share a limit with the keys below them. Among the tasks of all these keys, it wakes
+ * those that come first in the line, but of each key only as many as that key may run itself. In $2 percent of its runs
+ * low priority comes first.
  */
 const WAKE_SHARED: Statement = {
   name: 'tasks.wake_shared',
@@ -65,9 +65,9 @@ const WAKE_SHARED: Statement = {
 };
 
 /**
- * Raw SQL because it runs after every end, and because `skip locked` in a lateral join has no query-builder form. It
- * runs after the commit of the end: the snapshot of the statement that ends a task may lack a task that was parked just
- * before. If the process dies between the two, the sweep wakes the tasks.
+ * Raw SQL because a wake-up follows every end, and because `skip locked` in a lateral join has no query-builder form.
+ * It follows the commit of the end: the snapshot of the statement that ends a task may lack a task that was parked just
+ * before. If the process dies between commit and wake-up, the sweep wakes the tasks.
  */
 @Injectable()
 export class WakeParked {
@@ -81,7 +81,7 @@ export class WakeParked {
     return (await this.sql.run(WAKE, [apiKeyIds, this.config.lowPriorityShare])).length;
   }
 
-  /** @param apiKeyIds that share a limit with the keys below them */
+  /** @param apiKeyIds keys that share a limit with the keys below them */
   async wakeShared(apiKeyIds: string[]): Promise<number> {
     return (await this.sql.run(WAKE_SHARED, [apiKeyIds, this.config.lowPriorityShare])).length;
   }
