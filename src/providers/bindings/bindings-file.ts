@@ -95,7 +95,7 @@ class BindingsReader {
     return new Map();
   }
 
-  /** Refuses a declared model, whose own file has its bindings. */
+  /** Adds a fault if the operator declares this model in a file. That file also contains its bindings. */
   private refuseDeclared(key: Scalar): void {
     const model = catalog.find(String(key.value));
     if (model?.declared) this.yaml.fault(this.yaml.at(key), `declared in ${model.file}; put its bindings there`);

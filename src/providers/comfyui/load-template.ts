@@ -12,7 +12,7 @@ export const SHIPPED_TEMPLATES: Readonly<Record<string, Template>> = {
   'nano-banana-pro': nanoBananaPro,
 };
 
-/** Parsed files by path; a changed file is read again. */
+/** The parsed workflow files by path. A file whose time or size has changed is read again. */
 const files = new Map<string, { version: string; template: Template }>();
 
 /**

@@ -56,12 +56,12 @@ const TEMPLATE = {
 const NONE: ReadonlySet<string> = new Set();
 
 let compiled: ValidateFunction<Template> | undefined;
-/** Compiled at the first use, because most processes read no such file. */
+/** Compiled at the first use, because most processes read no workflow file. */
 const templateCheck = (): ValidateFunction<Template> => (compiled ??= new Ajv().compile<Template>(TEMPLATE));
 
 /**
  * @param json a template, or a single workflow as ComfyUI exports it for its API
- * @param own further names that slots may have
+ * @param own names that slots may have besides the usual ones
  * @throws TemplateError
  */
 export function parseTemplate(json: unknown, own: ReadonlySet<string> = NONE): Template {

@@ -9,10 +9,10 @@ import type { Tokens } from '../../tasks/record/task-usage.ts';
 
 /**
  * A reference image that the worker has fetched and checked: a still JPEG, PNG or WebP. The images of one request may
- * have 320 MB, so an image stays in its file, and adapters read it while they send it.
+ * have 320 MB together. So an image stays in its file, and adapters read it while they send it.
  */
 export interface InputImage {
-  /** The path of its file, which exists until `Run.releaseImages` or the end of the run. */
+  /** The path of the image file, which exists until `Run.releaseImages` or the end of the run. */
   path: string;
   /** Bytes. */
   size: number;
@@ -45,7 +45,7 @@ export interface ResolvedInput {
   last_frame_image_url?: string;
   reference_image_url?: string;
   generate_audio?: boolean;
-  /** Exact pixels, `1024x768`. aspect_ratio and resolution are then missing. */
+  /** Exact pixels, such as `1024x768`. A request with a size has neither aspect_ratio nor resolution. */
   size?: string;
   negative_prompt?: string;
   seed?: number;
@@ -63,12 +63,15 @@ export interface Upstream {
   model: string;
   /** Without a trailing slash. Includes `/v1` or `/api/v3` if the paths of the upstream do. */
   baseUrl: string;
-  readonly apiKey: string | null; // a SIGHUP replaces it
-  /** `nearest`: a duration that the model cannot make is rounded to one that it can make, and the task records that. */
+  readonly apiKey: string | null; // a getter, because a SIGHUP may replace the key
+  /**
+   * `nearest`: a duration that the model cannot make is rounded to one that it can make, and the task records the
+   * change.
+   */
   durationPolicy: 'exact' | 'nearest';
   /** Milliseconds between polls; null: the adapter's own interval. */
   pollIntervalMs: number | null;
-  /** The binding as its declaration has it; missing for a binding of the PROVIDERS file. */
+  /** The binding as written in the declaration of the model. Absent for any other binding. */
   declared?: DeclaredBinding;
 }
 
@@ -103,7 +106,10 @@ export interface ProviderRequest {
 export const definitionOf = ({ definition, model }: ProviderRequest): Definition | undefined =>
   definition ?? findModel(model);
 
-/** Why a run was stopped. Only after `deadline` does the run still record an outcome. */
+/**
+ * Why a run was stopped. `ended`: the task has been ended by someone else, for example by a cancel. After `deadline`,
+ * the run itself records the outcome; after the others it records none.
+ */
 export type StopReason = 'ended' | 'deadline' | 'lease_lost' | 'shutdown';
 
 const RESULT_UNWANTED: readonly unknown[] = ['ended', 'deadline'] satisfies StopReason[];
@@ -115,8 +121,8 @@ const RESULT_UNWANTED: readonly unknown[] = ['ended', 'deadline'] satisfies Stop
 export const isResultUnwanted = (reason: unknown): boolean => RESULT_UNWANTED.includes(reason);
 
 /**
- * The task that a provider works on, as the provider sees it. Each promise resolves once the database has committed the
- * change.
+ * The task that a provider works on, as the provider sees it. If a method records something and returns a promise, the
+ * promise resolves once the database has committed the record.
  */
 export interface Run {
   /** Set when a job of an earlier attempt was accepted: poll that job, and submit no other. */
@@ -134,9 +140,12 @@ export interface Run {
    * ignored.
    */
   progress(percent: number): void;
-  /** Records the tokens that the upstream reports for one answer. Those of several answers are added up. */
+  /** Records the tokens that the upstream reports for one answer. The tokens of several answers are added up. */
   tokens(reported: Tokens): void;
-  /** Stores an early stage of the picture, an image file. Call it in the order of the stages; it returns at once. */
+  /**
+   * Stores an early stage of the picture; `image` is the content of a file. Call it in the order of the stages. It
+   * returns at once.
+   */
   partialImage(image: Buffer): void;
   /** Await it before a call that costs money. @throws LeaseLost */
   submitting(): Promise<void>;
@@ -166,8 +175,8 @@ export interface Run {
    */
   linkTo(image: InputImage): Promise<string>;
   /**
-   * Deletes the files of the request's images: the run may poll for an hour, and other runs need the disk. Call it once
-   * every job is accepted, unless a lost job would be created again from the files.
+   * Deletes the files of the request's images, because the run may poll for an hour, and other runs need the disk. Call
+   * it once every job is accepted, unless a lost job would be created again from the files.
    */
   releaseImages(): Promise<void>;
   /**
@@ -203,11 +212,11 @@ export interface PreparedRequest {
 export interface Provider {
   readonly name: string;
   /**
-   * Every input parameter that the adapter uses for at least one of its models. `prepareRequest` refuses others, unless
-   * they are hints or the binding handles them.
+   * Every input parameter that the adapter uses for at least one of its models. `prepareRequest` refuses any other
+   * parameter, unless it is a hint or the binding handles it.
    */
   readonly takes: readonly (keyof ResolvedInput)[];
-  /** The adapter also takes the parameters that a model has of its own. */
+  /** The adapter also takes the parameters that only one model has. Their names begin with `x_`. */
   readonly takesOwn?: true;
   /**
    * Kinds that the adapter makes within one call. After a crash there is no job to find, so the call is repeated,
@@ -215,8 +224,8 @@ export interface Provider {
    */
   readonly synchronousKinds?: readonly MediaKind[];
   /**
-   * The adapter makes no paid call. To rehearse costs, the operator may give it a price. The worker then records each
-   * run as one paid call.
+   * The adapter makes no paid call. The operator may still give it a price, to rehearse costs. The worker then records
+   * each run as one paid call.
    */
   readonly isFree?: true;
   /**
@@ -269,7 +278,7 @@ interface ProviderErrorDetails {
   cause?: unknown;
 }
 
-/** A generation failed for a reason that the client may see. The cause is for the operator's log only. */
+/** A failure of a generation, with a code and a message for the client. The cause is for the operator's log only. */
 export class ProviderError extends Error {
   readonly param: string | undefined;
   readonly billing: Billing;
@@ -288,7 +297,8 @@ export class ProviderError extends Error {
 }
 
 /**
- * The same failure, if the upstream has accepted earlier jobs or calls of the generation: at least those are billed.
+ * Changes the failure of one call for a generation whose earlier jobs or calls were accepted. Those are billed, so
+ * `none` becomes `charged`.
  */
 export function afterAccepted({ code, message, param, cause, billing }: ProviderError): ProviderError {
   return new ProviderError(code, {

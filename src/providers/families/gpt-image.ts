@@ -18,8 +18,8 @@ export interface GptImageChoice {
 }
 
 /**
- * The pixels of a gpt-image-2 image, for providers that accept pixels. With `auto` the model would choose the size too.
- * So in 2K and 4K the ratio is chosen here.
+ * The pixels of a gpt-image-2 image, for providers that accept pixels. If the model chooses the ratio, it also chooses
+ * the size, about 1K. So for `auto` in 2K and 4K, the ratio is chosen here.
  * @param takes whether the provider accepts this size
  * @throws UnsupportedRequest
  */

@@ -30,8 +30,8 @@ export function tokensOf({ usageMetadata }: GenerateContentResponse): Tokens | n
 }
 
 /**
- * @throws NoPicture
- * @throws ProviderError when the prompt or the picture was refused
+ * @throws ProviderError when the prompt or the picture was refused, NoPicture when there is no picture for another
+ *   reason
  */
 export function pictureOf(
   answer: GenerateContentResponse,

@@ -75,7 +75,10 @@ const isBusy = (failure: unknown): failure is ProviderError =>
 
 const billingOf = (failure: unknown): Billing => (failure instanceof ProviderError ? failure.billing : 'unknown');
 
-/** The failure that explains the others, with the combined billing of all. */
+/**
+ * The first failure that is neither a busy upstream nor an aborted call, or else the first one. Its billing becomes the
+ * worst of all: `unknown`, else `charged`, else `none`.
+ */
 function withCombinedBilling(failures: unknown[]): unknown {
   const isOwn = (failure: unknown) => !isBusy(failure) && !(failure instanceof AbortedBySibling);
   const main = failures.find(isOwn) ?? failures[0];

@@ -7,7 +7,10 @@ import { imagesOf } from '../wire/image-slots.ts';
 import { MAX_BYTES_WITH_RESULT, type UpstreamCall, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
 
 const DEFAULT_AUTH = 'Authorization: Bearer {{key}}';
-/** Characters that end a header or its text, or that are encoded in more than one way. */
+/**
+ * Matches a character that no header may contain: a control character, which may end the line, or one outside ASCII,
+ * which has several encodings.
+ */
 export const NOT_IN_HEADER = /[^\t\x20-\x7e]/;
 
 /** Stands for an image file while a form is only checked. */
@@ -68,7 +71,7 @@ const withoutEmptySlot = (path: string | undefined): string => path ?? '/';
 
 function segment(name: string, value: unknown): string {
   const text = String(value ?? '');
-  // A URL parser reads `.` and `..` as steps, also if they are percent-encoded.
+  // A URL parser reads `.` and `..` as steps, even if they are percent-encoded.
   if (/^\.{1,2}$/.test(text) || text.includes('\0')) throw new UnsupportedRequest(name, 'No path can hold this value.');
   return encodeURIComponent(text);
 }

@@ -15,7 +15,7 @@ export function valuesAt(json: unknown, path: string): unknown[] {
   return values.filter((value) => value !== undefined && value !== null);
 }
 
-/** The text or number at a path, as text; undefined if there is none. */
+/** The first value at a path, as text; undefined if there is none, or if it is neither a text nor a number. */
 export function textAt(json: unknown, path: string | undefined): string | undefined {
   if (path === undefined) return undefined;
   const [value] = valuesAt(json, path);

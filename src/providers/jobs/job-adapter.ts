@@ -33,12 +33,15 @@ const UNKNOWN_POLLS = 3;
 
 const logger = new Logger('providers');
 
-/** What a status reply says of a job; a failed job is thrown instead. */
+/** What a status reply says of a job. For a failed job, an error is thrown instead. */
 export type JobState =
   | { state: 'pending' | 'done' }
-  /** `name`: the state, which the adapter does not know; empty: the reply has none. */
+  /** `name`: a state that the adapter does not know. It is empty if the reply contains no state. */
   | { state: 'unknown'; name: string }
-  /** `percent`: reported by the upstream. Missing: estimated since `sinceMs` (unix), or since the first such reply. */
+  /**
+   * `percent`: as the upstream reports it. If it is missing, it is estimated from the time since `sinceMs` (unix
+   * milliseconds) or, without that, since the first reply with the state `running`.
+   */
   | { state: 'running'; percent?: number | undefined; sinceMs?: number | undefined };
 
 export const PENDING: JobState = { state: 'pending' };
@@ -86,11 +89,13 @@ export interface JobWire<Plan extends JobPlan, Body> {
   /** Headers of each download. They are sent only to the origin of the upstream. */
   downloadHeaders?(request: ProviderRequest): Record<string, string>;
   cancel(request: ProviderRequest, id: string, signal: AbortSignal): Promise<UpstreamReply>;
-  /** Whether this reply to a cancel means that the job has ended already; 404, 409 and 410 always do. */
+  /**
+   * Whether a reply to a cancel means that the job has ended already. The statuses 404, 409 and 410 always mean this.
+   */
   hasEnded?(reply: UpstreamReply): boolean;
   /**
-   * Called when the upstream has accepted a cancel with this reply. Returns whether the upstream confirms that the job
-   * never ran. Missing: the upstream never confirms that.
+   * Called when the upstream has accepted a cancel with the reply `accepted`. Returns whether the upstream confirms
+   * that the job never ran. Missing: the upstream never confirms it.
    */
   neverRan?(request: ProviderRequest, id: string, signal: AbortSignal, accepted: UpstreamReply): Promise<boolean>;
   /** The tokens in the last status reply of a finished job; null when there are none. */
@@ -98,10 +103,11 @@ export interface JobWire<Plan extends JobPlan, Body> {
   /**
    * Finds a job whose create call got no answer. Only for upstreams whose list shows which task a job belongs to.
    * @param sinceMs unix milliseconds; the job is not older
-   * @returns null when the upstream does not know the job
+   * @returns the id of the job; null when the upstream does not know the job
+   * @throws ProviderError provider_unavailable when the list cannot be read now
    */
   find?(request: ProviderRequest, sinceMs: number, signal: AbortSignal): Promise<string | null>;
-  /** Whether a job certainly does not exist once three calls of `find` did not find it. Missing: it may exist. */
+  /** Whether a job certainly does not exist if three calls of `find` have not found it. Missing: it may exist. */
   isAbsenceCertain?(request: ProviderRequest): boolean;
 }
 
@@ -167,7 +173,7 @@ async function cancel(wire: Cancel, request: ProviderRequest, id: string, signal
 
 interface ResultFile {
   url: string;
-  /** Reads the upstream's record again, because its links expire. */
+  /** Reads the result again and returns a new URL, because the links of the upstream expire. */
   renew: () => Promise<string>;
 }
 
@@ -227,7 +233,7 @@ class WireJob<Plan extends JobPlan, Body> {
     const reported = wire.tokens?.(ended);
     if (reported) tokens(reported);
     const urls = urlsIn(wire.readResult ? await result() : ended);
-    // At most the requested number of outputs is downloaded, however many an answer lists.
+    // No more outputs are downloaded than were requested, however many the answer lists.
     return urls.slice(0, this.wanted).map((url, at) => ({ url, renew: async () => urlsIn(await result())[at] ?? url }));
   }
 

@@ -8,8 +8,8 @@ import { pause } from '../wire/pause.ts';
 const MAX_WAIT_MS = 60_000;
 
 /**
- * The pause between polls grows to a twentieth of the time for which the job has run, at most to 30 s, so that a long
- * job costs the upstream fewer calls.
+ * The pause between polls is at least the interval. It grows to a twentieth of the time since the first poll, up to 30
+ * s. So a long job costs the upstream fewer calls.
  */
 const SHARE_OF_ELAPSED = 1 / 20;
 const MAX_BACKOFF_MS = 30_000;
@@ -34,6 +34,7 @@ export interface PollOptions {
 
 /**
  * Reads until an answer arrives. Broken connections, 408, 409, 425, 429 and 5xx are retried until the signal aborts.
+ * Any other reply that is no answer counts as a refusal.
  * @throws ProviderError at the third refusal in a row: provider_rejected for 401 and 403, else internal_error
  * @throws the reason of the signal
  */
@@ -84,7 +85,9 @@ function nullForNoReply(error: unknown): null {
   throw error;
 }
 
-/** Options of `poll` for a request. The interval of the binding, if it has one, replaces that of the adapter. */
+/**
+ * Options of `poll` for a request. If the operator or the binding sets an interval, it replaces that of the adapter.
+ */
 export function pollOptions(
   provider: string,
   { upstream }: ProviderRequest,

@@ -19,7 +19,7 @@ export interface Jobs<Ended, T> {
   retryMs: number;
   /**
    * Creates one job. The paid call itself is sent once and without a signal.
-   * @param signal stops the work after a paid call without an answer
+   * @param signal stops the search for a job whose paid call got no answer
    * @throws ProviderError whose `billing` says what the call may have cost
    */
   submit(index: number, signal: AbortSignal): Promise<Accepted>;
@@ -76,7 +76,7 @@ export async function runJobs<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise
   } catch (error) {
     run.signal.throwIfAborted();
     stop.abort(error);
-    // The failed job is cancelled too: if only its polls failed, it may still be running, as the other jobs may.
+    // The failed job is cancelled too. Perhaps only its polls failed, and it is still running.
     if (ids.length > 1) cancelAll(ids, jobs);
     throw error;
   }
@@ -106,8 +106,9 @@ const isTemporary = (failure: unknown): boolean =>
   failure instanceof ProviderError && failure.code === 'provider_unavailable';
 
 /**
- * Some models make more outputs than requested: the surplus is dropped. If there are fewer, they are kept, because they
+ * Drops the surplus of models that make more outputs than requested. If there are fewer, they are kept, because they
  * are paid for.
+ * @throws ProviderError provider_no_result when there are none
  */
 function assertCount<T>(outputs: T[], requested: number, run: Run): T[] {
   if (outputs.length === 0) throw new ProviderError('provider_no_result', { cause: { outputs: 0, requested } });
