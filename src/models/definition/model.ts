@@ -73,7 +73,7 @@ export interface Model {
   choose: 'in_order' | 'first_configured';
   /** Rows of prices as the declaration has them. */
   prices: readonly Readonly<Record<string, unknown>>[];
-  /** The workflow files that the bindings name, by name. */
+  /** The parsed JSON of each workflow file that a binding names, by that name. */
   workflows: ReadonlyMap<string, unknown>;
   /** The whole model as it is stored, for processes that need it for a task and do not have its file. */
   document: ModelDocument;

@@ -27,7 +27,7 @@ function parseSize(text: string): Size {
 }
 
 export interface SizeChoice {
-  /** One of the table's ratios, never `auto`. */
+  /** A ratio of the table, never `auto`. If the client asked for exact pixels, it is their text, such as `1024x768`. */
   ratio: string;
   size: Size;
 }
@@ -137,8 +137,9 @@ const areaOf = ({ width, height }: Size): number => width * height;
 const distance = (a: number, b: number): number => Math.round(1e9 * Math.abs(Math.log(a / b))) / 1e9;
 
 /**
- * The resolution that a request counts as; undefined if the request has neither a resolution nor a size. A size counts
- * as the resolution with the nearest area in the table; of two equally near resolutions, the larger one counts.
+ * The resolution that a request counts as. A size counts as the resolution with the nearest area in the table; of two
+ * equally near resolutions, the larger one counts.
+ * @returns undefined when the request has neither a resolution nor a size, or when the table is empty
  */
 export function resolutionOf(
   sizes: SizeTable,

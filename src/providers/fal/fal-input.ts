@@ -14,7 +14,7 @@ export interface FalPlan {
   /** Path of the endpoint, without a leading slash. */
   endpoint: string;
   count: number;
-  /** The seed of each request; missing: the model has none. */
+  /** The seed of each request; missing: no seed is sent. */
   seeds?: number[];
   /** Returns the input of one request. A task may need several requests, which are counted from 0. */
   input: (index: number) => object;

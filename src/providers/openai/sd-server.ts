@@ -66,7 +66,8 @@ export const sdServer = jobAdapter<SdPlan, object[]>({
     return pictures;
   },
   cancel: (request, id, signal) => call(request, `${jobPath(id)}/cancel`, { method: 'POST', signal }),
-  // The server cancels a job that waits. It refuses to cancel one that is generating, with 409.
+  // The server accepts a cancel only for a waiting job, so a cancelled job never ran. For a job that is generating, it
+  // answers 409.
   neverRan: async () => true,
 });
 
