@@ -176,7 +176,7 @@ export class CallsService {
 
   /**
    * Whether the call of this task was abandoned: no client got its outcome, and no client waits for it.
-   * @param fingerprint of `fingerprintOf`
+   * @param fingerprint as `fingerprintOf` returned it
    */
   isAbandoned(apiKeyId: string, fingerprint: string, taskId: string): Promise<boolean> {
     return this.rows.existsBy(abandoned(apiKeyId, fingerprint, taskId));
@@ -199,15 +199,16 @@ export class CallsService {
     let written: Promise<unknown> = Promise.resolve();
     const writeLost = () => this.rows.update(mine, { ...left, delivered_at: null });
     return new Delivery(reply, {
-      // An equal call may join a call that still has its message, as if it were given up. A call that is being answered
-      // must not be joined so, and loses its message.
+      // An equal call may join a call that still has a message, because the client of that call may have given it up. A
+      // call that is being answered must not be joined, so its message is deleted.
       answering: async () => {
         if (message !== undefined) await this.record('answering', this.rows.update(mine, { message: null }));
       },
       delivered: () => void this.record('delivered', (written = this.writes.deliver(id, retry))),
       // `mine` matches no row once a later attempt holds the call, or its client gave it up.
       hungUp: () => this.record('hung_up', this.rows.update({ ...mine, delivered_at: IsNull() }, left)),
-      lost: () => void this.record('lost', written.then(writeLost, writeLost)), // after `delivered`, even if it failed
+      // Waits for the write of `delivered`, even if that write fails.
+      lost: () => void this.record('lost', written.then(writeLost, writeLost)),
       failed: () => this.record('failed', this.rows.update({ id }, { failed_until: () => FAILURE_KEPT_UNTIL })),
     });
   }

@@ -60,7 +60,7 @@ export function toVideo(task: TaskView): VideoView {
   };
 }
 
-/** The size of the finished video; before the end, the requested size. */
+/** The size of the finished video. Before the end, it is the requested size, or the resolution if that has no size. */
 function sizeOf({ model, input, result }: TaskView): string {
   const [made] = result?.outputs ?? [];
   if (made) return toPixels(made);

@@ -38,8 +38,8 @@ const EACH_BUCKET = 'offset 0';
 
 /**
  * Adds up sums of days and quarters of an hour, and two kinds of ledger rows: those that no sum contains, and those at
- * the ends of the buckets. One statement is one snapshot, so a row that is added to the sums meanwhile counts once. The
- * tasks without a metadata key are all tasks minus those with the key.
+ * the ends of the buckets. One statement is one snapshot, so a row that is added to the sums meanwhile counts once. For
+ * a group by metadata, the tasks without the key are all tasks minus those with it.
  */
 function statementFor({ apiKeyId, groups, metadataKey }: UsageRequest): Statement {
   const values = [RANGES.length + 1, RANGES.length + 2, RANGES.length + 3];
