@@ -8,8 +8,8 @@ const OPEN_MS = 5_000;
 const DOWN: readonly string[] = ['provider_unavailable', 'provider_timeout', 'provider_outcome_unknown'];
 
 /**
- * Only a failure to answer counts. A refusal is an answer. An accepted job that failed later is one too; its error has
- * the billing `charged`.
+ * Only a failure to answer counts. A refusal is an answer. So is the later failure of an accepted job, which has the
+ * billing `charged`.
  */
 const isDown = (error: ProviderError): boolean => error.billing !== 'charged' && DOWN.includes(error.code);
 
@@ -65,7 +65,7 @@ export class Circuit {
       this.succeeded();
       return result;
     } catch (error) {
-      // An error of another class, such as an abort, says nothing about the upstream.
+      // An error that is no ProviderError, such as an abort, says nothing about the upstream.
       if (error instanceof ProviderError && isDown(error)) this.failed();
       else if (error instanceof ProviderError) this.succeeded();
       throw error;

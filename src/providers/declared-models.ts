@@ -47,8 +47,8 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
    */
   private seen: string | null = null;
   /**
-   * The faults of the models that were refused, and the stamp of their folder; its stamp is null if it could not be
-   * read. `refused` is null if the folder contains the models in force.
+   * The faults of the models that were refused, and the stamp of their folder. The stamp is null if the folder could
+   * not be read. `refused` is null if the folder contains the models in force.
    */
   private refused: { stamp: string | null; faults: string } | null = null;
   private loadedAtS = Date.now() / 1000;
@@ -121,7 +121,7 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
 
   private openedFolder(): ModelFolder | null {
     const path = modelsPath(this.config);
-    if (path === null) return this.folder; // no folder, or one that is missing now, which is a fault
+    if (path === null) return this.folder; // null, or a folder that has gone, which a read reports
     return (this.folder ??= openModelFolder(path, this.config, createdAtOf));
   }
 

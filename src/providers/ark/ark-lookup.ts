@@ -11,10 +11,10 @@ const PAGE_SIZE = 100;
 /** A search reads at most 20 pages, which are 2,000 tasks. If it needs more, its result is provider_outcome_unknown. */
 const MAX_PAGES = 20;
 
-/** The most tasks that one search reads singly. It does so for each task whose seed is absent in the list. */
+/** The most tasks that one search reads singly. It reads a task singly if the list omits the seed of the task. */
 const MAX_READS = 50;
 
-/** The most by which the clocks of this service and of Ark may differ. */
+/** The largest difference between the clocks of this service and of Ark. */
 const SKEW_MS = 300_000;
 
 /**

@@ -151,7 +151,10 @@ class BindingsReader {
     );
   }
 
-  /** The variable may be unset, but a file that it names must be readable. */
+  /**
+   * Adds a fault if both the variable and its `_FILE` form are set, or if that file cannot be read. The variable may be
+   * unset.
+   */
   private checkCredential(variable: string, node: Node | null): void {
     try {
       this.config.secretOf(variable);

@@ -170,9 +170,10 @@ function isImageParameter({ model }: BindingAt, name: string): boolean {
 }
 
 /**
- * Whether every request of the binding has a value for the parameter. One with `when: present` always has. Any other
- * needs a default, and `when: present` for each parameter that it needs. A model with named and free sizes gets either
- * `size` or the other two size parameters, so none of the three is certain unless `when` excludes `size`.
+ * Whether every request of the binding has a value for the parameter. A parameter with `when: present` always has one.
+ * Any other needs a default, and `when: present` for each parameter that it depends on. If a model takes both `size`
+ * and a table of sizes, a request has either `size` or the other two size parameters. Then none of the three is
+ * certain, unless `when` excludes `size`.
  */
 function isAlwaysThere({ model, binding: { when = {} } }: BindingAt, name: string): boolean {
   if (name === 'prompt' || when[name] === 'present') return true;

@@ -41,7 +41,7 @@ export class ComfyRun {
   /** How often the server has lost each run, by the index of the run. */
   private readonly losses: number[] = [];
   /**
-   * The report of each loss to the task, by its number: the first loss of a run, the second, and so on. Runs that are
+   * The reports of lost runs, by the number of the loss: the first loss of a run, the second, and so on. Runs that are
    * lost together share one report, so a restart of the server costs one attempt.
    */
   private readonly lostAttempts: Promise<void>[] = [];

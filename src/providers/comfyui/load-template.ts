@@ -16,7 +16,7 @@ export const SHIPPED_TEMPLATES: Readonly<Record<string, Template>> = {
 const files = new Map<string, { version: string; template: Template }>();
 
 /**
- * @param name `default`: the shipped template of the model. The id of a model: the shipped template of that model. A
+ * @param name `default`: the shipped template of `modelId`. The id of a model: the shipped template of that model. A
  *   path that ends in `.json`: a workflow file, relative to the working directory of the service
  * @throws TemplateError with a message for the operator
  */

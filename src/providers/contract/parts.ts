@@ -4,13 +4,15 @@ import type { ProviderRequest } from './provider.ts';
 /** The most pictures of one call, if the binding does not state `max_n`. */
 export const DEFAULT_PICTURES = 10;
 
-/** One of the calls that make the outputs of a request: the index of its first output, and how many it makes. */
+/**
+ * One of the calls that make the outputs of a request: the index of its first output, and the number of its outputs.
+ */
 export interface Part {
   first: number;
   n: number;
 }
 
-/** The most pictures that one call may request by this template: 1 if it has no slot for the number. */
+/** The most pictures that one call with this template may request: 1 if it has no slot for the number. */
 export const mostIn = (template: unknown): number => (hasSlot(template, 'n') ? DEFAULT_PICTURES : 1);
 
 /**

@@ -24,8 +24,8 @@ export const isHint = (param: string): param is Hint => Object.hasOwn(LEFT_TO_MO
 
 /**
  * Calls `provider.prepare`, if the request fits the binding and no parameter would be dropped silently. A parameter may
- * be sent, replaced as `approximate` says, or ignored as a hint, which the task records. One with a single value may be
- * left out.
+ * be sent, replaced as `approximate` says, or ignored as a hint, which the task records. A parameter with a single
+ * allowed value may be left out.
  * @throws UnsupportedRequest
  */
 export function prepareRequest(provider: Provider, request: ProviderRequest): PreparedRequest {
@@ -116,7 +116,7 @@ export function leftToModel(param: Hint, input: ResolvedInput): Approximation[] 
 interface Options {
   /** The sizes of the upstream's model, if they differ from those of the model that the client named. */
   sizes?: SizeTable;
-  /** Whether the upstream accepts a size. */
+  /** Whether the upstream accepts a size. Missing: it accepts every size. */
   accepts?: ((size: Size) => boolean) | undefined;
 }
 

@@ -61,7 +61,7 @@ export const OF_WORKER: readonly string[] = ['output_format', 'output_compressio
 export interface Upstream {
   /** The upstream's own name of the model. */
   model: string;
-  /** Without a trailing slash. Includes `/v1` or `/api/v3` if the paths of the upstream do. */
+  /** Without a trailing slash. Includes `/v1` or `/api/v3` if all paths of the upstream begin with it. */
   baseUrl: string;
   readonly apiKey: string | null; // a getter, because a SIGHUP may replace the key
   /**
@@ -108,7 +108,7 @@ export const definitionOf = ({ definition, model }: ProviderRequest): Definition
 
 /**
  * Why a run was stopped. `ended`: the task has been ended by someone else, for example by a cancel. After `deadline`,
- * the run itself records the outcome; after the others it records none.
+ * the run itself records the outcome. After any other reason, it records none.
  */
 export type StopReason = 'ended' | 'deadline' | 'lease_lost' | 'shutdown';
 
@@ -127,29 +127,34 @@ export const isResultUnwanted = (reason: unknown): boolean => RESULT_UNWANTED.in
 export interface Run {
   /** Set when a job of an earlier attempt was accepted: poll that job, and submit no other. */
   readonly upstreamId: string | null;
-  /** Whether an earlier attempt committed its intent to submit. The outcome of that call is unknown. */
+  /**
+   * Whether an earlier attempt recorded its intent to submit. If `upstreamId` is null then, the outcome of its call is
+   * unknown.
+   */
   readonly submittedBefore: boolean;
   /** A directory for large files of this run only. It is deleted after the run. */
   readonly scratchDir: string;
   /** Aborts on cancel, deadline, shutdown and a lost lease; `generate` must then settle within 1 s. */
   readonly signal: AbortSignal;
-  /** How many early stages of the picture are wanted at most, 0 to 3; 0 unless the task makes exactly one picture. */
+  /**
+   * The most early stages of the picture that are wanted, 0 to 3. It is 0 unless the task makes exactly one picture.
+   */
   readonly partialImages: number;
   /**
-   * Reports percent, 0 to 100. Call it as often as you like: writes are combined, and a value lower than before is
-   * ignored.
+   * Reports the progress in percent, 0 to 100. Call it as often as you like: writes are combined, and a value lower
+   * than before is ignored.
    */
   progress(percent: number): void;
   /** Records the tokens that the upstream reports for one answer. The tokens of several answers are added up. */
   tokens(reported: Tokens): void;
   /**
-   * Stores an early stage of the picture; `image` is the content of a file. Call it in the order of the stages. It
-   * returns at once.
+   * Stores an early stage of the picture; `image` is the content of an image file. Call it in the order of the stages.
+   * It returns at once.
    */
   partialImage(image: Buffer): void;
-  /** Await it before a call that costs money. @throws LeaseLost */
+  /** Records the intent to make a paid call. Await it before the call. @throws LeaseLost */
   submitting(): Promise<void>;
-  /** Await it before one more paid call that `submitting` has not announced. @throws LeaseLost */
+  /** Records one more paid call, which `submitting` has not announced. Await it before the call. @throws LeaseLost */
   callingAgain(): Promise<void>;
   /**
    * Records that the upstream made fewer pictures than were requested. The pictures are kept, and the task records
@@ -159,7 +164,10 @@ export interface Run {
   fewer(made: number, unknown: number): void;
   /** Records the seed that was sent for each output, in the order of the outputs. Call it only if seeds were sent. */
   seeds(ofOutputs: readonly number[]): void;
-  /** Await it as soon as the upstream has returned the job's id, before the first poll. @throws LeaseLost */
+  /**
+   * Records the id of the job. Await it as soon as the upstream has returned the id, before the first poll.
+   * @throws LeaseLost
+   */
   submitted(upstreamId: string, requestId?: string | null): Promise<void>;
   /**
    * Call this before a lost job is created again under the same id. Each call uses up one attempt of the task. Only for
@@ -181,7 +189,7 @@ export interface Run {
   releaseImages(): Promise<void>;
   /**
    * Runs `work`, which only waits for the upstream: polls and pauses. Meanwhile the run takes no slot of its worker.
-   * Calls of one run must not overlap.
+   * Two calls of `polling` in one run must not overlap.
    */
   polling<Result>(work: () => Promise<Result>): Promise<Result>;
 }
@@ -297,8 +305,8 @@ export class ProviderError extends Error {
 }
 
 /**
- * Changes the failure of one call for a generation whose earlier jobs or calls were accepted. Those are billed, so
- * `none` becomes `charged`.
+ * Changes the failure of one call for a generation whose earlier jobs or calls were accepted. The accepted ones are
+ * billed, so `none` becomes `charged`.
  */
 export function afterAccepted({ code, message, param, cause, billing }: ProviderError): ProviderError {
   return new ProviderError(code, {

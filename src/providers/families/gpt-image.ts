@@ -5,8 +5,8 @@ import type { Size, SizeTable } from '../../models/definition/sizes.ts';
 import { requestedSize } from '../contract/prepare-request.ts';
 
 /**
- * The sizes of gpt-image-2 and its successors. A model that the PROVIDERS file binds to one of them uses the table of
- * gpt-image-2. A model whose declaration binds it uses its own table.
+ * The sizes for gpt-image-2 and its successors. A binding of the PROVIDERS file uses the table of gpt-image-2. A
+ * binding of a declaration uses the table of its own model.
  */
 export const gptImageOptions = ({ upstream }: ProviderRequest): { sizes?: SizeTable } =>
   upstream.declared ? {} : { sizes: findModel('gpt-image-2')?.sizes ?? {} };

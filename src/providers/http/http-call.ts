@@ -19,7 +19,7 @@ const FILE = 'file';
 /** The declared binding of the provider `http`. It was checked when it was loaded. */
 export const declaredOf = ({ upstream }: ProviderRequest): DeclaredBinding => upstream.declared!;
 
-/** A call without open slots. */
+/** A call whose slots are all filled. */
 export type FilledCall = Pick<UpstreamCall, 'method' | 'headers' | 'json' | 'body'> & { path: string };
 
 /**
@@ -37,7 +37,7 @@ export async function fillCall(request: ProviderRequest, call: DeclaredCall, val
   };
 }
 
-/** Checks what `fillCall` would refuse, but reads no images. @throws UnsupportedRequest */
+/** Throws if `fillCall` would refuse a value. Reads no images. @throws UnsupportedRequest */
 export function assertFillable(call: DeclaredCall, valueOf: SlotValue): void {
   pathOf(call, valueOf);
   headersOf(call, valueOf);

@@ -39,7 +39,7 @@ const RESULT_TIMEOUT_S = 600;
 const JOB_ID = /^[A-Za-z0-9._:~/-]{1,256}$/;
 /** Statuses of a lookup that say nothing about the job. */
 const isTemporary = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
-/** A value in place of the id of a job that does not exist yet. */
+/** Stands for the id of a job that does not exist yet, while a call is only checked. */
 const ANY_JOB = 'job';
 
 interface HttpPlan {

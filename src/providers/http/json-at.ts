@@ -1,6 +1,6 @@
 const STEP = /\.([A-Za-z0-9_-]{1,64})|\[([0-9]{1,3}|\*)\]/g;
 
-/** The values at a path such as `$.data[*].url`; empty if the path leads nowhere. */
+/** The values at a path such as `$.data[*].url`, without null. Empty if the path leads nowhere. */
 export function valuesAt(json: unknown, path: string): unknown[] {
   let values = [json];
   for (const [, name, index] of path.matchAll(STEP)) {

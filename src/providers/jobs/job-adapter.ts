@@ -28,7 +28,7 @@ interface JobPlan {
   approximations: Approximation[];
 }
 
-/** The number of polls after which an unknown state counts as lasting. */
+/** The number of polls with an unknown state after which the state counts as lasting. */
 const UNKNOWN_POLLS = 3;
 
 const logger = new Logger('providers');
@@ -113,7 +113,7 @@ export interface JobWire<Plan extends JobPlan, Body> {
 
 type JobProvider = Provider & Required<Pick<Provider, 'cancel'>>;
 
-/** A provider for an upstream that creates, lists and cancels jobs: plan, submit, poll, download. */
+/** A provider for an upstream with an API for jobs: plan, submit, poll, download, cancel. */
 export function jobAdapter<Plan extends JobPlan, Body>(wire: JobWire<Plan, Body>): JobProvider {
   const { name, takes, find } = wire;
   return {
@@ -137,7 +137,7 @@ async function generate<Plan extends JobPlan, Body>(
   run.signal.throwIfAborted();
   let prepared: Promise<Body> | undefined;
   const body = () => (prepared ??= wire.prepareBody(request, plan, run));
-  // Runs before the intent is recorded, because a crash costs nothing until then.
+  // The body is prepared before the intent is recorded. A crash until then costs nothing.
   if (run.upstreamId === null) await body();
   const job = new WireJob(wire, request);
   return runJobs<ResultFile[], ProviderOutput>(run, {
@@ -177,7 +177,7 @@ interface ResultFile {
   renew: () => Promise<string>;
 }
 
-/** The calls of one request. */
+/** Makes the calls of one request: submit, poll, download. */
 class WireJob<Plan extends JobPlan, Body> {
   readonly intervalMs: number;
   /** The number of outputs of the whole request. */
@@ -198,7 +198,7 @@ class WireJob<Plan extends JobPlan, Body> {
       return await callingFor('submit', () => wire.create(request, body, index));
     } catch (error) {
       if (!wire.find || !(error instanceof ProviderError) || error.billing !== 'unknown') throw error;
-      if (index > 0) throw error; // all jobs of a task look the same, and the first one would be found again
+      if (index > 0) throw error; // jobs of one task look the same, so a lookup would find the first one again
       const find = async () => callingFor('find', () => wire.find?.(request, sinceMs, signal)) ?? null;
       const found = await run.polling(() => findJobAfterNoAnswer(find, this.intervalMs, signal));
       if (found.id !== null) return { id: found.id, requestId: null };

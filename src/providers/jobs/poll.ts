@@ -4,7 +4,7 @@ import { retryAfterMs } from '../wire/retry-after.ts';
 import { UpstreamFailure, type UpstreamReply } from '../wire/upstream-fetch.ts';
 import { pause } from '../wire/pause.ts';
 
-/** The longest wait that a Retry-After can cause, because the task has a deadline. */
+/** The longest wait that a Retry-After can cause. It is limited, because the task has a deadline. */
 const MAX_WAIT_MS = 60_000;
 
 /**
@@ -57,7 +57,8 @@ export async function readWithRetry(read: () => Promise<UpstreamReply>, options:
 
 /**
  * Polls a job until it has ended.
- * @param interpret reads an answer; null while the job is pending; throws if the job failed
+ * @param interpret returns the result that it reads from an answer, or null while the job is pending; throws if the job
+ *   failed
  */
 export async function poll<T>(
   read: () => Promise<UpstreamReply>,

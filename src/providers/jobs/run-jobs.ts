@@ -54,7 +54,8 @@ const logger = new Logger('providers');
 
 /**
  * Runs one generation as one or several upstream jobs. The task's upstream id is the list of job ids, joined by commas.
- * Before each further paid call an intent is recorded in that list, so that no job is bought twice after a crash.
+ * Before each paid call after the first, an intent is recorded in that list, so that no job is bought twice after a
+ * crash.
  * @throws ProviderError of the first job that fails; the other jobs are then cancelled
  */
 export async function runJobs<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise<T[]> {
@@ -76,7 +77,8 @@ export async function runJobs<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise
   } catch (error) {
     run.signal.throwIfAborted();
     stop.abort(error);
-    // The failed job is cancelled too. Perhaps only its polls failed, and it is still running.
+    // With several jobs, all are cancelled, including the failed one. Perhaps only its polls failed, and it is still
+    // running.
     if (ids.length > 1) cancelAll(ids, jobs);
     throw error;
   }

@@ -22,7 +22,7 @@ export interface PictureDialect {
   mask?: { field: 'mask' | 'mask_image'; form: 'alpha' | 'white' };
   /** `one`: a field `image` with one file. `image[]`: a list of files. `base64`: text in the JSON of a generation. */
   references: 'image[]' | 'one' | 'base64';
-  /** Further fields that are sent. `first` is the index of the first picture of the call. */
+  /** The fields that are sent besides the common ones. `first` is the index of the first picture of the call. */
   fields: (request: ProviderRequest, first: number) => Record<string, unknown>;
   /** Writes the prompt and the negative prompt as one text for this server. Missing: the prompt is sent unchanged. */
   promptOf?: (prompt: string, negative: string | undefined) => string;
@@ -30,7 +30,10 @@ export interface PictureDialect {
 
 const hasReferences = ({ images }: ProviderRequest): boolean => images.references.length > 0;
 
-/** The seed of a call. It is always sent, because by default servers use a fixed seed and would repeat a picture. */
+/**
+ * The seed of a call. It is sent even if the client gives none, because by default servers use a fixed seed and would
+ * repeat a picture.
+ */
 const seed = ({ input, taskId }: ProviderRequest, first: number): number => input.seed ?? seedOf(taskId) + first;
 
 const negative = ({ input: { negative_prompt: text } }: ProviderRequest) => text && { negative_prompt: text };

@@ -71,7 +71,7 @@ export class PictureStream {
   }
 }
 
-/** @returns undefined for a line without data, for invalid JSON, and for the end mark of some servers */
+/** @returns undefined for a line without data, for invalid JSON, and for the end mark of some servers, `[DONE]` */
 function jsonIn(bytes: Buffer): unknown {
   const line = bytes.toString();
   if (!line.startsWith('data:') || !isPlainJson(bytes)) return undefined;

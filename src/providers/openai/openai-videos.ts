@@ -126,7 +126,10 @@ async function create(upstream: Upstream, body: VideoCreateParams): Promise<Acce
   return { id, requestId: requestIdOf(watched) ?? null };
 }
 
-/** sora refuses an image of another size than the video, so the image is cropped to it. */
+/**
+ * sora refuses an image whose size differs from that of the video. So the image is scaled and cropped to the size of
+ * the video.
+ */
 async function croppedTo({ width, height }: Size, { path, contentType }: InputImage): Promise<File> {
   const { default: sharp } = await import('sharp');
   const image = sharp(path).autoOrient().resize(width, height, { fit: 'cover' });

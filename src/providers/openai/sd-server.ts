@@ -94,7 +94,10 @@ const base64Of = async ({ path }: InputImage): Promise<string> => (await readFil
 
 const jobPath = (id: string): string => `/jobs/${encodeURIComponent(id)}`;
 
-/** Operators give the address of the OpenAI routes. The job API is beside them. */
+/**
+ * Operators give the address of the OpenAI routes, which ends in `/v1`. The job API of the same server is under
+ * `/sdcpp/v1`.
+ */
 function call({ upstream }: ProviderRequest, path: string, more: UpstreamCall): Promise<UpstreamReply> {
   const headers: Record<string, string> =
     upstream.apiKey === null ? {} : { authorization: `Bearer ${upstream.apiKey}` };

@@ -31,7 +31,7 @@ export function predictionFailure({ upstream }: ProviderRequest, { id, status, e
   const message = typeof error === 'string' ? error : JSON.stringify(error ?? '');
   const cause = operatorCause('replicate', upstream.apiKey, { code: status, requestId: id, message });
   if (status === 'aborted') return new ProviderError('provider_timeout', { cause }); // the start took too long
-  // Someone else cancelled the prediction, because this service does not poll after its own cancel.
+  // This service does not poll after its own cancel. So someone else has cancelled the prediction.
   if (status === 'canceled') return new ProviderError('internal_error', { cause });
   const code = REASONS.find(([pattern]) => pattern.test(message))?.[1];
   return new ProviderError(code ?? 'internal_error', { cause });

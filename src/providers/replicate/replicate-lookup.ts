@@ -12,7 +12,7 @@ import { predictionPage } from './replicate-wire.ts';
  */
 const MAX_PAGES = 10;
 
-/** The most by which the clocks of this service and of Replicate may differ. */
+/** The largest difference between the clocks of this service and of Replicate. */
 const SKEW_MS = 300_000;
 
 /**
