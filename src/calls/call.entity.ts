@@ -37,7 +37,7 @@ export class Call {
   @Column('text', { nullable: true }) message: string | null;
   /**
    * The number of the attempt that holds the call; 0 is the first. A retry has the number that its client sent, or else
-   * the next number. Giving the call up raises the number too, so that no attempt holds it.
+   * the next number. When the client gives the call up, the number rises too, so that no attempt holds the call.
    */
   @Column('integer') joined_retry: number;
 }

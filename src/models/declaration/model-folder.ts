@@ -128,7 +128,10 @@ export class ModelFolder {
     return (await Promise.all(names.map((name) => this.stampOf(name)))).map(sizeIn);
   }
 
-  /** A JSON file that a binding names is the workflow of this binding, not a declaration. */
+  /**
+   * Opens the declarations among the files. A JSON file that a binding names is the workflow of this binding, and not a
+   * declaration.
+   */
   private async declarations(names: readonly string[]): Promise<Omit<Known, 'model'>[]> {
     const isJson = (name: string): boolean => extname(name) === '.json';
     const yaml = await this.open(names.filter((name) => !isJson(name)));

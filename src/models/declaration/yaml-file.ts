@@ -28,7 +28,7 @@ const TAGS = [nullCoreTag, boolCoreTag, intCoreTag, floatCoreTag];
 type Start = Exclude<Event, { type: typeof EVENT_ID.DOCUMENT | typeof EVENT_ID.POP }>;
 
 interface Place {
-  /** Offsets in characters: `key` is that of the name of the field, `value` that of its value. */
+  /** Offsets in characters: `key` of the name of the field, `value` of its value. */
   key: number;
   value: number;
   /** The text of the value in the file: `1.10` for the number 1.1. Undefined for a list or map. */
@@ -220,7 +220,7 @@ function notPlain(event: Start): string | null {
   return event.tagStart >= 0 ? 'tags are not allowed' : null;
 }
 
-/** The value of a text without quotes. */
+/** The value of a text without quotes: null, a boolean or a number, or else the text itself. */
 function plainValue(source: string): unknown {
   for (const tag of TAGS) {
     const value: unknown = tag.resolve(source, false, tag.tagName);

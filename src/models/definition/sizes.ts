@@ -27,7 +27,10 @@ function parseSize(text: string): Size {
 }
 
 export interface SizeChoice {
-  /** A ratio of the table, never `auto`. If the client asked for exact pixels, it is their text, such as `1024x768`. */
+  /**
+   * A ratio of the table, never `auto`. If the client asked for exact pixels, it is the text of these pixels, such as
+   * `1024x768`.
+   */
   ratio: string;
   size: Size;
 }
@@ -84,7 +87,9 @@ export interface NearestSize {
   size: Size;
 }
 
-/** A ratio further off than this would make another picture, so it is refused. */
+/**
+ * A ratio that differs by more than this would make another picture, so it is refused. The difference is a logarithm.
+ */
 const MAX_RATIO_ERROR = Math.log(1.15);
 const PIXELS = /^([0-9]{1,4})x([0-9]{1,4})$/;
 

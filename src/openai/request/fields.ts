@@ -65,7 +65,7 @@ export class Fields {
     }
   }
 
-  /** Call last. @throws ApiError unknown_parameter */
+  /** Call this after everything else is read. @throws ApiError unknown_parameter */
   refuseUnknown(): void {
     const [unknown] = this.untaken;
     if (unknown === undefined) return;

@@ -122,7 +122,8 @@ export class C2paSigner {
   }
 
   private startThread(): Thread {
-    // In dist both files are JavaScript. In development both are TypeScript, whose types Node strips.
+    // In dist, this file and that of the thread are JavaScript. In development both are TypeScript, whose types Node
+    // strips.
     const here = fileURLToPath(import.meta.url);
     const file = fileURLToPath(new URL(`./sign.thread${extname(here)}`, import.meta.url));
     const { key, certificates } = this.credential;

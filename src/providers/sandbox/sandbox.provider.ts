@@ -153,8 +153,8 @@ function chosenBy({ input, parentTaskId, taskId }: ProviderRequest): Pick<Render
 }
 
 /**
- * Reports the seed of the client for every output, because one call makes all of them. Without it, no seed is reported:
- * the sandbox derives none, and the same request gives the same bytes.
+ * Reports the seed of the client for every output, because one call makes all outputs. Without a seed of the client, it
+ * reports none: the sandbox derives none, and the same request gives the same bytes.
  */
 function sentSeed({ seed }: ProviderRequest['input'], outputs: number, run: Run): void {
   if (seed !== undefined) run.seeds(Array.from({ length: outputs }, () => seed));

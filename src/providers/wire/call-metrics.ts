@@ -46,7 +46,7 @@ interface Call {
 }
 
 /**
- * Measures a request. Without a purpose from `callingFor`, the method decides the purpose.
+ * Measures a request. If `callingFor` has set no purpose, the HTTP method decides it.
  * @param send calls `answered` with the status of the answer
  */
 export async function measuredCall<Reply>(

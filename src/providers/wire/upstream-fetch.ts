@@ -55,7 +55,7 @@ export interface UpstreamReply {
   status: number;
   /** Names are in lower case. A repeated header has its first value. */
   headers: Record<string, string>;
-  /** undefined when the body is no JSON, or JSON that may not be parsed. */
+  /** undefined when the body is no JSON, or is nested too deep, or has too many values. */
   json: unknown;
   /** The first 500 characters of the body, for the operator's log. */
   text: string;
@@ -74,8 +74,8 @@ export class UpstreamFailure extends Error {
   }
 }
 
-// The agent has no time-outs, because the timer of `withTimeout` covers the call. Reads reuse connections: a failed
-// poll is simply repeated.
+// The agent has no time-outs, because the timer of `withTimeout` covers the call. Reads may reuse a connection, because
+// a failed poll is simply repeated.
 const readAgent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: upstreamConnector });
 
 /**

@@ -35,7 +35,7 @@ interface Limits {
  * as a credential.
  */
 export class WatchedCall {
-  /** Whether the connection was open. From then on the upstream may have accepted the request. */
+  /** Whether a connection was opened. From then on, the upstream may have accepted the request. */
   sent = false;
   /** The status of the answer; null if there was none. */
   status: number | null = null;

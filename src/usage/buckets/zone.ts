@@ -1,6 +1,6 @@
 /**
- * A quarter of an hour in seconds. The present offset of every time zone is a multiple of a quarter, so present local
- * hours and days begin with a quarter.
+ * A quarter of an hour in seconds. The present offset of every time zone is a multiple of a quarter. So present local
+ * hours and days begin when a quarter begins.
  */
 export const QUARTER_S = 900;
 const HOUR_S = 3_600;
