@@ -137,7 +137,8 @@ export class CallsService {
         await this.writes.begin({ id, apiKeyId: caller.apiKeyId, path, fingerprint, message });
         this.holdLease(id, 0, reply);
         delivery = this.observe(request, id, 0);
-        // The retry of a client that is gone may have come before the row was stored, and created its own task.
+        // If the client is gone already, its retry may have come before the row was stored, and have created a task of
+        // its own.
         if (reply.raw.destroyed) throw new ApiError('request_timeout', { message: 'The client has disconnected.' });
         return { key: reservedKey(id), requestHash: fingerprint };
       });

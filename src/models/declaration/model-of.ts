@@ -9,7 +9,7 @@ import { versionOf } from './version.ts';
 interface About {
   /** Whether an operator declared the model. If not, it comes with the service. */
   declared: boolean;
-  /** The name of the file. */
+  /** The name of the file, without its folder. */
   file: string;
   /** Unix seconds of the day on which the id was first loaded. Used for a declaration without `created`. */
   createdAt: number;

@@ -102,9 +102,10 @@ export function parsePixels(text: string): Size | null {
 export const toPixels = ({ width, height }: Size): string => `${width}x${height}`;
 
 /**
- * The size of the table that is nearest to the wanted one: an exact match if there is one, else the nearest ratio, and
- * of that ratio the resolution with the nearest area. Distances are logarithms, so twice as wide is as far off as twice
- * as high. Of two equally near ratios the wider one counts, of two resolutions the smaller one.
+ * The size of the table that is nearest to the wanted one. This is an exact match, if the table has one. Otherwise it
+ * is the resolution with the nearest area, among those of the nearest ratio. Distances are logarithms, so twice as wide
+ * is as far off as twice as high. Of two equally near ratios the wider one counts, of two equally near resolutions the
+ * smaller one.
  * @returns null when every ratio differs by more than a factor of 1.15
  */
 export function nearestSize(sizes: SizeTable, wanted: Size): NearestSize | null {

@@ -8,8 +8,8 @@ import type { Credential } from './credential.ts';
 import type { SignerData, SignOrder, SignReply } from './sign-order.ts';
 
 /**
- * Larger files are not signed. The library takes four times the size of a file in memory: 1.1 GB for 250 MB, which is
- * 20 s of 4K video.
+ * Larger files are not signed. The library takes four times the size of a file in memory: 1.1 GB for 250 MB, the size
+ * of 20 s of 4K video.
  */
 export const MAX_SIGNED_BYTES = 256 * 1024 * 1024;
 /** WebAssembly memory never shrinks. After a file larger than this the thread ends, so that its memory is freed. */

@@ -1,6 +1,6 @@
 import { Unmarkable } from './unmarkable.ts';
 
-/** What the packet says about an output. docs/guides/provenance.md documents the properties. */
+/** What the XMP packet of an output says about it. docs/guides/provenance.md documents the properties. */
 export interface MadeBy {
   /** The id of the model in this service. */
   model: string;

@@ -18,8 +18,8 @@ const MAX_READS = 50;
 const SKEW_MS = 300_000;
 
 /**
- * The time limit of one read in a lookup, including its retries. A worker has no free slot for other work during a
- * lookup, only between two lookups.
+ * The time limit of one read in a lookup, including its retries. A lookup takes a slot of a worker. The pause between
+ * two lookups takes none.
  */
 const LOOKUP_TIMEOUT_MS = 30_000;
 

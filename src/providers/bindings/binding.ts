@@ -86,7 +86,8 @@ type Configured = Pick<Config, 'credentials' | 'secretOf'>;
 /**
  * The bindings of a model for which the PROVIDERS file has no entry. With `choose: in_order`, these are all bindings of
  * its declaration. Otherwise they are the bindings of the first provider that is configured, or the sandbox if none is.
- * A provider is configured if its credential is set; ComfyUI, which needs none, if its address is set.
+ * A provider is configured if its credential is set; ComfyUI, which needs none, if its address is set. A binding in an
+ * unknown dialect is left out.
  */
 export function defaultBindings(
   model: Pick<Model, 'id' | 'kind' | 'bindings' | 'choose'>,

@@ -29,8 +29,8 @@ export function priceList(prices: readonly Price[], model: string, candidates: r
       if (!other || other.amount_micros < row.amount_micros) dearest.set(key, row);
     }
   }
-  // A row without resolution and quality is for every request that no row above it fits. So it goes last, or it would
-  // hide a more specific row of another binding.
+  // A row without resolution and quality is for every request that no row above it fits. So it goes last. Otherwise it
+  // would hide a more specific row of another binding.
   const named = ({ resolution, quality }: ModelPriceView) =>
     Number(resolution !== undefined) + Number(quality !== undefined);
   return [...dearest.values()].sort((a, b) => named(b) - named(a));

@@ -61,7 +61,7 @@ function refusal(status: number, envelope: Envelope, cause: OperatorCause): Prov
 const isFailedUnbilled = (status: number, { status: name }: Envelope): boolean =>
   status >= 500 && status <= 503 && name !== '';
 
-/** Whether the quota of a day or a month is used up, or billing is off: a retry in a minute cannot succeed. */
+/** Whether the quota of a day or a month is used up, or billing is off. A retry in a minute would not succeed. */
 function isQuota(status: number, { status: name, message, quotaIds }: Envelope): boolean {
   if (status === 429) return quotaIds.some((id) => /PerDay|PerMonth/i.test(id));
   return status === 400 && name === 'FAILED_PRECONDITION' && /billing/i.test(message);

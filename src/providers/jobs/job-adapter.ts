@@ -257,8 +257,8 @@ class WireJob<Plan extends JobPlan, Body> {
   }
 
   /**
-   * A state that the adapter does not know may be a new name for the end. If it lasts, it is logged once. The job then
-   * counts as ended when its result is there.
+   * A state that the adapter does not know may be a new name for the end of a job. If the state lasts, it is logged
+   * once. From then on, the job counts as ended when its result can be downloaded.
    */
   private unknownStates(id: string, signal: AbortSignal): (name: string) => Promise<boolean> {
     const { wire, request } = this;

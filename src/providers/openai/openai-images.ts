@@ -31,7 +31,10 @@ import { failedJob, openaiFailure } from './openai-errors.ts';
 import { assertTaken, dialectFields, pictureDialectOf, rewritten, sendsSeed } from './dialects.ts';
 import { PictureStream } from './openai-stream.ts';
 
-/** The time limit of a call. OpenAI documents two minutes for a complex prompt. 4K and other servers take longer. */
+/**
+ * The time limit of a call. OpenAI documents two minutes for a complex prompt. A picture in 4K may take longer, and so
+ * may another server.
+ */
 const IMAGE_CALL_TIMEOUT_MS = 600_000;
 /** A 4K PNG of noise is 33 MB, and 44 MB in base64. */
 const MAX_BYTES_PER_PICTURE = 48 * 2 ** 20;

@@ -34,8 +34,8 @@ const sdJob = z.object({
 });
 
 /**
- * The job API of stable-diffusion.cpp's own server (`examples/server/routes_sdcpp`). Its OpenAI routes are not used:
- * there a prompt may be a command, and there is neither a seed nor a cancel.
+ * The job API of stable-diffusion.cpp's own server (`examples/server/routes_sdcpp`). The OpenAI routes of that server
+ * are not used, because they read commands from a prompt and have neither a seed nor a cancel.
  */
 export const sdServer = jobAdapter<SdPlan, object[]>({
   name: 'openai',

@@ -16,8 +16,8 @@ const MAX_PAGES = 10;
 const SKEW_MS = 300_000;
 
 /**
- * The time limit for reading one page, including its retries. A worker has no free slot for other work during a lookup,
- * only between two lookups.
+ * The time limit for reading one page, including its retries. A lookup takes a slot of a worker. The pause between two
+ * lookups takes none.
  */
 const TIMEOUT_MS = 30_000;
 
