@@ -52,7 +52,8 @@ export function bindingPassedOver(provider: string, error: unknown): void {
 /** @param error null: the run succeeded */
 export function runEnded(model: string, provider: string, error: unknown): void {
   if (error === null) runsByProvider.add(`${model} ${provider}`);
-  if (!(error instanceof ProviderError) || error.cause === CIRCUIT_OPEN) return; // a success, which is counted already, or no failure of the provider
+  // No failure of the provider: a success, which is counted above, an error of this service, or an open circuit.
+  if (!(error instanceof ProviderError) || error.cause === CIRCUIT_OPEN) return;
   runsByProvider.add(`${model} ${provider} ${error.code}`);
 }
 

@@ -10,7 +10,7 @@ export interface ParameterSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
-  /** Code points, as JSON Schema defines. */
+  /** In code points, as JSON Schema defines it. */
   readonly maxLength?: number;
   readonly pattern?: string;
   /** `image` marks the fields that name an image. */

@@ -278,7 +278,7 @@ interface ProviderErrorDetails {
   /** Shown to the client; never text of the upstream. */
   message?: string;
   param?: string;
-  /** Missing: `charged`. */
+  /** What the failed call may have cost. Missing: `charged`. */
   billing?: Billing;
   /** Milliseconds to wait, from Retry-After or its equivalent. */
   retryAfterMs?: number;

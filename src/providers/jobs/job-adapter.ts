@@ -61,7 +61,10 @@ export interface JobWire<Plan extends JobPlan, Body> {
   typicalMs: Record<MediaKind, number>;
   /** @throws UnsupportedRequest */
   plan(request: ProviderRequest): Plan;
-  /** Uploads or converts the images for the create calls. Free, so it runs before the intent to pay is recorded. */
+  /**
+   * Uploads or converts the images for the create calls. This is free, so it happens before the intent to pay is
+   * recorded.
+   */
   prepareBody(request: ProviderRequest, plan: Plan, run: Pick<Run, 'signal' | 'linkTo'>): Promise<Body>;
   /**
    * Creates the job of this index: one paid call, sent once and without a signal.

@@ -21,7 +21,7 @@ const MAX_REFUSALS = 3;
 const isTemporary = (status: number): boolean => [408, 409, 425, 429].includes(status) || status >= 500;
 
 export interface PollOptions {
-  /** For the operator's log. */
+  /** The name of the provider, for the operator's log. */
   provider: string;
   /** The API key of the calls; removed from every logged text. */
   secret: string | null;

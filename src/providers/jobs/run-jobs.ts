@@ -6,7 +6,7 @@ import { type Accepted, submitOnce } from './submit-once.ts';
 
 /** The calls of one upstream job API, for one generation. */
 export interface Jobs<Ended, T> {
-  /** For the operator's log. */
+  /** The name of the provider, for the operator's log. */
   provider: string;
   taskId: string;
   /** The number of jobs that make all outputs. */

@@ -38,7 +38,7 @@ const MAX_RENEWALS = 2;
 export const MAX_RESULT_BYTES = { image: 128 * 1024 * 1024, video: 2 * 1024 * 1024 * 1024 } as const;
 
 export interface Download {
-  /** For the operator's log. */
+  /** The name of the provider, for the operator's log. */
   provider: string;
   /** http(s), a path at the upstream, or a data: URL. */
   url: string;

@@ -12,8 +12,8 @@ const MAX_NAME = 64;
 const MAX_HEAD = 128;
 
 /**
- * Decodes the pictures in a JSON answer while it arrives, and replaces each by a token. The base64 of a picture has
- * megabytes. This way it never becomes a string of the answer, and is not parsed.
+ * Decodes the pictures in a JSON answer while it arrives, and replaces each by a token. So the base64 of a picture,
+ * which has megabytes, never becomes a single string, and is not parsed as JSON.
  */
 export class EmbeddedPictures {
   private readonly prefix = `picture-${randomUUID()}-`;
