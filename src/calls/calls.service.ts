@@ -215,7 +215,7 @@ export class CallsService {
   }
 
   /**
-   * Logs a failed write; no answer depends on these writes. After a failure, a repeated call may get an outcome that
+   * Logs a failed write. The answer to the call does not depend on it. But a repeated call may then get an outcome that
    * was already delivered, or a new task.
    */
   private async record(what: string, written: Promise<unknown>): Promise<void> {

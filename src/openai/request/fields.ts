@@ -13,8 +13,8 @@ export class Fields {
   private readonly refused = new Set<string>();
 
   /**
-   * @param isForm whether the fields come from a form. All its values were text, and only fields of a known type are
-   *   converted
+   * @param isForm whether the fields come from a form. All values of a form are text; those of fields with a known type
+   *   have been converted
    */
   constructor(
     private readonly given: Record<string, unknown>,

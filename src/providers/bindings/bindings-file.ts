@@ -152,8 +152,8 @@ class BindingsReader {
   }
 
   /**
-   * Adds a fault if both the variable and its `_FILE` form are set, or if that file cannot be read. The variable may be
-   * unset.
+   * Adds a fault if both the variable and its `_FILE` form are set, or if that file is empty or cannot be read. The
+   * variable may be unset.
    */
   private checkCredential(variable: string, node: Node | null): void {
     try {

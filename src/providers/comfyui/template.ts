@@ -4,7 +4,7 @@ import type { Workflow } from './workflow.ts';
 
 /** The content of a workflow file: the graphs that serve a model, and their limits. */
 export interface Template {
-  /** The first workflow with a slot for every value of the request is used. */
+  /** A request uses the first workflow that has a slot for each of its values. */
   workflows: Workflow[];
   /** Frame rate of the video, for workflows with `{{frames}}`. */
   frames_per_second?: number;

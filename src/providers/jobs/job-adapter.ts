@@ -107,7 +107,8 @@ export interface JobWire<Plan extends JobPlan, Body> {
    * Finds a job whose create call got no answer. Only for upstreams whose list shows which task a job belongs to.
    * @param sinceMs unix milliseconds; the job is not older
    * @returns the id of the job; null when the upstream does not know the job
-   * @throws ProviderError provider_unavailable when the list cannot be read now
+   * @throws ProviderError provider_unavailable when the list cannot be read now, provider_outcome_unknown when it does
+   *   not show whether the job exists
    */
   find?(request: ProviderRequest, sinceMs: number, signal: AbortSignal): Promise<string | null>;
   /** Whether a job certainly does not exist if three calls of `find` have not found it. Missing: it may exist. */

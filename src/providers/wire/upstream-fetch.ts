@@ -22,8 +22,8 @@ const MAX_BYTES = 8 * 1024 * 1024;
 export const MAX_BYTES_WITH_RESULT = 96 * 1024 * 1024;
 
 /**
- * The most bytes of a small answer. Larger answers wait for each other, so that the polls of many jobs cannot fill the
- * memory at once.
+ * The most bytes of a small answer. Only some larger answers are read at the same time, so that the polls of many jobs
+ * cannot fill the memory at once.
  */
 const SMALL_BYTES = 256 * 1024;
 /**
