@@ -121,7 +121,7 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
 
   private openedFolder(): ModelFolder | null {
     const path = modelsPath(this.config);
-    if (path === null) return this.folder; // null, or a folder that has gone, which a read reports
+    if (path === null) return this.folder; // null, or a folder that has gone: reading it fails
     return (this.folder ??= openModelFolder(path, this.config, createdAtOf));
   }
 

@@ -5,8 +5,8 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 export const PURGE_CALLS = 5_000;
 
 /**
- * Deletes calls that are an hour old. No retry can join a call after 30 minutes. The other 30 minutes are for retries
- * that have joined a call and still wait.
+ * Deletes calls that are older than an hour. No retry can join a call after 30 minutes. The other 30 minutes are for
+ * retries that have joined a call and still wait.
  */
 const PURGE: Statement = {
   name: 'calls.purge',

@@ -79,8 +79,8 @@ function templatesOf({ binding, at }: BindingAt): Template[] {
 }
 
 /**
- * The parameters that a workflow serves by having a slot. An image slot needs no default value, because a request
- * without that image is served by a workflow without that slot.
+ * For each slot, the parameters that a workflow with this slot serves. An image slot needs no default value, because a
+ * request without that image is served by a workflow without that slot.
  */
 const WORKFLOW_SLOTS: Readonly<Record<string, readonly string[]>> = {
   prompt: ['prompt'],

@@ -31,7 +31,7 @@ export function openModelFolder(
 }
 
 /**
- * Loads the operator's models. Nothing may read the catalog before.
+ * Loads the operator's models. Call this before any other code reads the catalog.
  * @throws ConfigError with every fault of every file, up to MAX_FAULTS
  */
 export async function loadModels(config: Given): Promise<void> {

@@ -37,8 +37,8 @@ export interface PricedRequest {
 }
 
 /**
- * @returns the first price that fits, with the full amount for this request unless it is by tokens alone; null if none
- *   fits
+ * @returns the first price that fits, with the full amount for this request unless the price is by tokens alone; null
+ *   if none fits
  */
 export function priceOf(prices: readonly Price[], request: PricedRequest): FixedPrice | null {
   const { provider, model, upstreamModel: upstream_model } = request;

@@ -128,8 +128,8 @@ export interface Run {
   /** Set when a job of an earlier attempt was accepted: poll that job, and submit no other. */
   readonly upstreamId: string | null;
   /**
-   * Whether an earlier attempt recorded its intent to submit. If `upstreamId` is null then, the outcome of its call is
-   * unknown.
+   * Whether an earlier attempt recorded its intent to submit. If so, and `upstreamId` is null, the outcome of its call
+   * is unknown.
    */
   readonly submittedBefore: boolean;
   /** A directory for large files of this run only. It is deleted after the run. */

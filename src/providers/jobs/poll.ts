@@ -8,8 +8,8 @@ import { pause } from '../wire/pause.ts';
 const MAX_WAIT_MS = 60_000;
 
 /**
- * The pause between polls is at least the interval. It grows to a twentieth of the time since the first poll, up to 30
- * s. So a long job costs the upstream fewer calls.
+ * The pause between polls is a twentieth of the time since the first poll. It is at least the interval, and grows to at
+ * most 30 s, so that a long job costs the upstream fewer calls.
  */
 const SHARE_OF_ELAPSED = 1 / 20;
 const MAX_BACKOFF_MS = 30_000;
