@@ -106,7 +106,7 @@ function pathsIn(folder: string): string[] {
   }
 }
 
-/** Images before videos. In each kind the default comes first, then the others by id. */
+/** Images before videos. In each kind the default model comes first, then the rest by id. */
 function byRecommendation(a: Model, b: Model): number {
   const rank = ({ id, kind }: Model): string =>
     `${MEDIA_KINDS.indexOf(kind)} ${id === DEFAULT_MODEL[kind] ? 0 : 1} ${id}`;

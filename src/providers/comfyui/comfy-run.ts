@@ -180,7 +180,7 @@ export class ComfyRun {
     this.losses[index] = losses;
     await (this.lostAttempts[losses] ??= this.run.resubmitting());
     this.assertImages();
-    this.images = null; // the files may be lost too
+    this.images = null; // a server that lost the run may have lost the images
     this.watch.follow(id, Object.keys(this.plan.workflow));
     for (;;) {
       try {

@@ -10,7 +10,7 @@ const CONTENT_POLICY =
   /moderation_blocked|content_?policy|content_?filter|safety_violation|image_generation_user_error|sentinel_block/i;
 const QUOTA = /insufficient_quota|billing_hard_limit_reached|billing_not_active|budget_exceeded/i;
 const UPSTREAM_DOWN = /server_error|service_unavailable|overloaded|internal_error/i;
-/** With the status 503, such a code or message means that OpenAI has not accepted the call. */
+/** A code or message that, with the status 503, means that OpenAI has not accepted the call. */
 const OVERLOADED = /overloaded|slow.?down/i;
 const TIMEOUT = /time_?out|timed.out/i;
 /** Some servers have the HTTP status as the code of a failed job. */

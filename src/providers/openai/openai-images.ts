@@ -232,7 +232,7 @@ function picturesOf(reply: unknown, bytesOf: (base64: string) => Buffer): (Buffe
   });
 }
 
-/** Other servers may return a data URL instead of plain base64. */
+/** OpenAI sends plain base64. Other servers of its API may send a data URL instead. */
 const decode = (base64: string): Buffer => Buffer.from(base64.replace(/^data:[^,]*,/, ''), 'base64');
 
 /** OpenAI sends the bytes. Other servers may send a URL, which is downloaded. */
