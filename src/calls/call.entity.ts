@@ -26,17 +26,18 @@ export class Call {
   /** Until when equal calls get the failure that this call got. */
   @Column('timestamptz', { nullable: true }) failed_until: Date | null;
   /**
-   * End of the lease of the connection that waits for the outcome; null once `hung_up_at` says that it no longer waits.
+   * End of the lease of the connection that waits for the outcome. null after that connection has ended without the
+   * outcome, or after its client has given the call up.
    */
   @Column('timestamptz', { nullable: true }) joined_until: Date | null;
   /**
-   * Identifies the MCP message that made the call. null if its client cannot give the call up, and once the answer
-   * begins.
+   * Identifies the MCP message that made the call. null if the client cannot give the call up. It also becomes null
+   * when the answer begins.
    */
   @Column('text', { nullable: true }) message: string | null;
   /**
    * The number of the attempt that holds the call; 0 is the first. A retry has the number that its client sent, or else
-   * the next number. Giving the call up raises the number too, so that no attempt holds it.
+   * the next number. When the client gives the call up, the number rises too, so that no attempt holds the call.
    */
   @Column('integer') joined_retry: number;
 }

@@ -137,7 +137,8 @@ export class CallsService {
         await this.writes.begin({ id, apiKeyId: caller.apiKeyId, path, fingerprint, message });
         this.holdLease(id, 0, reply);
         delivery = this.observe(request, id, 0);
-        // The retry of a client that is gone may have come before the row was stored, and created its own task.
+        // If the client is gone already, its retry may have come before the row was stored, and have created a task of
+        // its own.
         if (reply.raw.destroyed) throw new ApiError('request_timeout', { message: 'The client has disconnected.' });
         return { key: reservedKey(id), requestHash: fingerprint };
       });
@@ -176,7 +177,7 @@ export class CallsService {
 
   /**
    * Whether the call of this task was abandoned: no client got its outcome, and no client waits for it.
-   * @param fingerprint of `fingerprintOf`
+   * @param fingerprint as `fingerprintOf` returned it
    */
   isAbandoned(apiKeyId: string, fingerprint: string, taskId: string): Promise<boolean> {
     return this.rows.existsBy(abandoned(apiKeyId, fingerprint, taskId));
@@ -199,21 +200,22 @@ export class CallsService {
     let written: Promise<unknown> = Promise.resolve();
     const writeLost = () => this.rows.update(mine, { ...left, delivered_at: null });
     return new Delivery(reply, {
-      // An equal call may join a call that still has its message, as if it were given up. A call that is being answered
-      // must not be joined so, and loses its message.
+      // An equal call may join a call that still has a message, because the client of that call may have given it up. A
+      // call that is being answered must not be joined, so its message is deleted.
       answering: async () => {
         if (message !== undefined) await this.record('answering', this.rows.update(mine, { message: null }));
       },
       delivered: () => void this.record('delivered', (written = this.writes.deliver(id, retry))),
       // `mine` matches no row once a later attempt holds the call, or its client gave it up.
       hungUp: () => this.record('hung_up', this.rows.update({ ...mine, delivered_at: IsNull() }, left)),
-      lost: () => void this.record('lost', written.then(writeLost, writeLost)), // after `delivered`, even if it failed
+      // Waits for the write of `delivered`, even if that write fails.
+      lost: () => void this.record('lost', written.then(writeLost, writeLost)),
       failed: () => this.record('failed', this.rows.update({ id }, { failed_until: () => FAILURE_KEPT_UNTIL })),
     });
   }
 
   /**
-   * Logs a failed write; no answer depends on these writes. After a failure, a repeated call may get an outcome that
+   * Logs a failed write. The answer to the call does not depend on it. But a repeated call may then get an outcome that
    * was already delivered, or a new task.
    */
   private async record(what: string, written: Promise<unknown>): Promise<void> {

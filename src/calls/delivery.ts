@@ -7,9 +7,12 @@ interface DeliveryEvents {
   answering(): Promise<void>;
   /** The outcome was written completely to an open connection. */
   delivered(): void;
-  /** The response ends without the outcome, or the connection closed before the end. May be called twice. */
+  /**
+   * The response ends without the outcome, or the connection closed before the end of the response. May be called
+   * twice.
+   */
   hungUp(): Promise<void>;
-  /** The client reset the connection although the outcome was written: it has not read all of it. */
+  /** The client reset the connection after the outcome was written, so it has not read the whole outcome. */
   lost(): void;
   /** A failure is about to be written as the outcome. */
   failed(): Promise<void>;

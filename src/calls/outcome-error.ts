@@ -5,8 +5,8 @@ import { taskError } from '../tasks/record/task-error.ts';
 import type { ShownTask } from '../tasks/record/task.entity.ts';
 
 /**
- * The error that a call gets when its task has failed. If repeating the call could cost again, clients other than
- * OpenAI's get a status that they do not repeat.
+ * The error that a call gets when its task has failed. If a repeated call could cost again, clients other than OpenAI's
+ * get a status that they do not repeat.
  */
 export function outcomeError(
   { error, usage }: Pick<ShownTask, 'error' | 'usage'>,

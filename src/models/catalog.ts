@@ -15,8 +15,9 @@ import { lifecycleOf, type Model } from './definition/model.ts';
 const BUILT_IN = `${ROOT_FOLDER}models/builtin`;
 
 /**
- * The models that requests can name now. Every interface reads this catalog, so all of them get a new set of models in
- * one step. The catalog is a constant, because parsers and adapters, which Nest does not construct, read it too.
+ * The models that requests can name now. Every interface reads this catalog, so a new set of models reaches all of them
+ * in one step. The catalog is a constant, because code that Nest does not construct, such as parsers and adapters,
+ * reads it too.
  */
 class Catalog {
   private builtIn: readonly Model[] | null = null;
@@ -44,7 +45,7 @@ class Catalog {
     return this.fill().get(id);
   }
 
-  /** Finds only models that have a file. */
+  /** Finds a model only if it has a file. */
   loaded(id: string): Model | undefined {
     return this.models.find((model) => model.id === id);
   }
@@ -105,7 +106,7 @@ function pathsIn(folder: string): string[] {
   }
 }
 
-/** Images before videos. In each kind the default comes first, then the others by id. */
+/** Images before videos. In each kind the default model comes first, then the rest by id. */
 function byRecommendation(a: Model, b: Model): number {
   const rank = ({ id, kind }: Model): string =>
     `${MEDIA_KINDS.indexOf(kind)} ${id === DEFAULT_MODEL[kind] ? 0 : 1} ${id}`;

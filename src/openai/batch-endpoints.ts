@@ -15,8 +15,8 @@ import { translateVideo } from './videos/video-request.ts';
 import { toVideo } from './videos/video.view.ts';
 
 /**
- * Registers the image and video routes as endpoints of batches. Their items are JSON bodies. Pictures are answered with
- * links.
+ * Registers the image and video routes as endpoints of batches. Each item of a batch is a JSON body. Each picture is
+ * answered with a link.
  */
 @Injectable()
 export class OpenaiBatchEndpoints implements OnModuleInit {
@@ -64,7 +64,8 @@ export class OpenaiBatchEndpoints implements OnModuleInit {
 }
 
 /**
- * Pictures in a batch are answered with links, because the pictures of a thousand items would be too large for a file.
+ * Refuses a stream, and pictures as base64. A batch answers with links, because the pictures of a thousand items would
+ * be too large for a file.
  */
 function refuseBytes(fields: Record<string, unknown>): void {
   if (fields.stream === true) throw unsupported('stream', 'Items of a batch are not streamed; leave stream out.');

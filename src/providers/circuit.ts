@@ -8,8 +8,8 @@ const OPEN_MS = 5_000;
 const DOWN: readonly string[] = ['provider_unavailable', 'provider_timeout', 'provider_outcome_unknown'];
 
 /**
- * Only failures of the upstream itself count. A refusal is an answer, and so is a job that was accepted and then
- * failed.
+ * Only a failure to answer counts. A refusal is an answer. So is the later failure of an accepted job, which has the
+ * billing `charged`.
  */
 const isDown = (error: ProviderError): boolean => error.billing !== 'charged' && DOWN.includes(error.code);
 
@@ -25,7 +25,7 @@ export class Circuit {
 
   /**
    * @param onChange called when the circuit opens (true) and when it closes (false)
-   * @param onRenewal called at the same times, and when a failure reopens the circuit
+   * @param onRenewal called together with `onChange`, and for each further failure until the circuit closes
    */
   constructor(
     private readonly onChange: (open: boolean) => void,
@@ -41,8 +41,8 @@ export class Circuit {
   }
 
   /**
-   * Whether the circuit has opened, and no call has got an answer since. Its open time may be over, so that calls are
-   * allowed.
+   * Whether no call has got an answer since the circuit opened. It stays true when OPEN_MS is over and calls are
+   * allowed again.
    */
   get isTripped(): boolean {
     return this.wasOpen;
@@ -65,7 +65,7 @@ export class Circuit {
       this.succeeded();
       return result;
     } catch (error) {
-      // Any other error, such as an abort, says nothing about the upstream.
+      // An error that is no ProviderError, such as an abort, says nothing about the upstream.
       if (error instanceof ProviderError && isDown(error)) this.failed();
       else if (error instanceof ProviderError) this.succeeded();
       throw error;

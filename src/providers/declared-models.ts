@@ -11,8 +11,8 @@ import { Interval } from '../platform/run/interval.ts';
 import { loadedFolder, MAX_FAULTS, modelsPath, openModelFolder, today } from './bindings/load-models.ts';
 
 /**
- * Watches the folder of the operator's models. A new set replaces the old one in one step. A set with a fault changes
- * nothing.
+ * Watches the folder of the operator's models. All its models replace the earlier ones in one step. If one has a fault,
+ * all earlier ones stay.
  */
 @Injectable()
 export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -33,7 +33,10 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     }
     return RENEW_S;
   });
-  /** Whether a SIGHUP has asked for a look at the folder. No two looks may overlap. */
+  /**
+   * Whether the next look must read a change at once, as a SIGHUP demands. It is a flag, because no two looks may
+   * overlap.
+   */
   private isAsked = false;
   private folder: ModelFolder | null = null;
   /** The stamp of the folder when the models in force were read. */
@@ -43,7 +46,10 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
    * that no half-written file is read.
    */
   private seen: string | null = null;
-  /** The stamp of the folder when its set was refused, and the faults. null: the folder has the set in force. */
+  /**
+   * The faults of the models that were refused, and the stamp of their folder. The stamp is null if the folder could
+   * not be read. `refused` is null if the folder contains the models in force.
+   */
   private refused: { stamp: string | null; faults: string } | null = null;
   private loadedAtS = Date.now() / 1000;
 
@@ -115,11 +121,14 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
 
   private openedFolder(): ModelFolder | null {
     const path = modelsPath(this.config);
-    if (path === null) return this.folder; // a folder that was there before is missing, which is a fault
+    if (path === null) return this.folder; // null, or a folder that has gone: reading it fails
     return (this.folder ??= openModelFolder(path, this.config, createdAtOf));
   }
 
-  /** The set that replaces the one in force; null if there is none. */
+  /**
+   * The models that must replace those in force. null if the folder is unchanged, is still being written, or has a
+   * fault.
+   */
   private async changed(atOnce: boolean): Promise<{ stamp: string; models: Model[] } | null> {
     const folder = this.openedFolder();
     if (!folder) return null;
@@ -156,7 +165,10 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     catalog.declare(models, await this.versions.removed(loaded));
   }
 
-  /** Logs a set of faults once. @param stamp null: the folder cannot be read */
+  /**
+   * Records that the models of the folder are refused. Logs the faults if they differ from those before.
+   * @param stamp null: the folder cannot be read
+   */
   private reject(found: readonly Fault[], stamp: string | null): void {
     const faults = found.slice(0, MAX_FAULTS).map(textOf);
     const content = faults.join('\n');
@@ -184,10 +196,10 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
  */
 const RENEW_S = 3600;
 
-/** The interval of `looks` when the folder is not watched. Then only a SIGHUP causes a look. */
+/** Seconds between two runs of `looks` if the folder is not watched. A run then looks only after a SIGHUP. */
 const DAY_S = 86_400;
 
 const declaredNow = (): readonly Model[] => catalog.models.filter(({ declared }) => declared);
 
-/** A model that is loaded already keeps its date. */
+/** The unix seconds at which a model was first loaded. A loaded model keeps them, and a new one gets today. */
 const createdAtOf = (id: string): number => catalog.find(id)?.created ?? today();

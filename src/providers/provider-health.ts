@@ -13,8 +13,8 @@ const TOPIC = 'circuit';
 const FORGOTTEN_MS = 20_000;
 
 /**
- * Reports to the catalogue which models are in trouble and what they cost. Circuits open in the processes that make
- * calls. These publish the state, so that processes that only serve the API know it too.
+ * Reports to the catalogue which models are in trouble, and what models cost. A circuit opens in the process that makes
+ * the calls. That process publishes the state of the circuit, so that processes that only serve the API know it too.
  */
 @Injectable()
 export class ProviderHealth implements OnModuleInit {

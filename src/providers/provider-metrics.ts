@@ -22,10 +22,13 @@ const placeWait = histogram(
   ['provider'],
 );
 
-/** Counts runs at providers by model, provider and, for a failure, its code. The three are separated by spaces. */
+/**
+ * Counts runs at providers by model, provider and, for a failure, the code of the failure. Spaces separate the parts of
+ * a name.
+ */
 export const runsByProvider = new OperatorCounts();
 
-/** The number of runs of this process that are at each provider. */
+/** The number of unfinished runs of this process at each provider. */
 export const inFlight = new Map<ProviderName, number>(PROVIDER_NAMES.map((name) => [name, 0]));
 
 export async function whileInFlight<Result>(provider: ProviderName, run: () => Promise<Result>): Promise<Result> {
@@ -49,7 +52,8 @@ export function bindingPassedOver(provider: string, error: unknown): void {
 /** @param error null: the run succeeded */
 export function runEnded(model: string, provider: string, error: unknown): void {
   if (error === null) runsByProvider.add(`${model} ${provider}`);
-  if (!(error instanceof ProviderError) || error.cause === CIRCUIT_OPEN) return; // the provider was not called
+  // No failure of the provider: a success, which is counted above, an error of this service, or an open circuit.
+  if (!(error instanceof ProviderError) || error.cause === CIRCUIT_OPEN) return;
   runsByProvider.add(`${model} ${provider} ${error.code}`);
 }
 

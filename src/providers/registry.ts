@@ -51,7 +51,10 @@ export interface ProviderPlace extends ReadyBinding {
 /** Called whenever a circuit opens, opens again or closes. */
 type CircuitWatcher = (endpoint: string, isOpen: boolean) => void;
 
-/** The bindings of each model, in order of preference: from the PROVIDERS file, otherwise from its declaration. */
+/**
+ * The bindings of each model, in order of preference. They come from the PROVIDERS file or, if it has none for the
+ * model, from the declaration of the model.
+ */
 @Injectable()
 export class ProviderRegistry implements OnModuleInit {
   private readonly logger = new Logger('providers');
@@ -183,8 +186,8 @@ export class ProviderRegistry implements OnModuleInit {
   }
 
   /**
-   * Reads a credential again that was not set. Models are declared while the service runs, so the credential may be set
-   * by now.
+   * Reads a credential, unless it is known already. It may have been unset at an earlier reading, because models are
+   * declared while the service runs.
    */
   private readKey(credential: string): void {
     if (this.keyOf(credential) !== null) return;
@@ -256,7 +259,7 @@ export class ProviderRegistry implements OnModuleInit {
   }
 }
 
-/** Whether a binding uses a parameter. A declaration says this for each parameter. */
+/** Whether a binding uses a parameter; true if there is no binding. A declaration says this for each parameter. */
 function takesParam(binding: ReadyBinding | undefined, param: string): boolean {
   if (!binding) return true;
   const { declared } = binding.upstream;

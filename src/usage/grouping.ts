@@ -23,6 +23,7 @@ export interface Grouping {
 const NAME = /\s*"((?:[^"]|"")*)"\s*,|([^,]*),/gy;
 
 /**
+ * Reads `group_by`. Leaves out `provider` if the operator does not reveal providers.
  * @param text names separated by commas; one that contains a comma is in double quotes
  * @throws ApiError invalid_value
  */

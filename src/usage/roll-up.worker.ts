@@ -5,8 +5,8 @@ import { DAY_S, HOUR_S } from '../platform/schema/time.ts';
 import { PURGE_ROWS, ROLL_UP_ROWS, RollUp } from './sql/roll-up.ts';
 
 /**
- * Seconds between two rounds. They do not affect the result of a query, only its cost: a query reads rows that no sum
- * contains yet from the ledger.
+ * Seconds between two rounds. A query also reads the ledger rows that no sum contains yet, so the interval affects only
+ * its cost and not its result.
  */
 const ROLL_UP_EVERY_S = 15;
 const FIRST_PURGE_AFTER_S = 90;

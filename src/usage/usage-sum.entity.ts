@@ -2,8 +2,8 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
  * The ledger, summed by quarter of an hour and by day in UTC. A row with a `metadata_key` covers a quarter, and sums
- * only the tasks with one value of this metadata. Values above a limit are summed together. Each row of the ledger is
- * added once.
+ * only the tasks with one value of this metadata. If a key has too many values in a day, the further ones are summed
+ * together. Each row of the ledger is added once.
  */
 @Entity('usage_sums')
 export class UsageSum {

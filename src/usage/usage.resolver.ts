@@ -47,7 +47,10 @@ export class UsageResolver {
     return this.service.page(caller.apiKeyId, checkArguments(UsageQuery, values));
   }
 
-  /** The group by metadata as a map: REST names the field after the metadata, but names of GraphQL fields are fixed. */
+  /**
+   * The metadata key and value of the group, as a map. REST names the field after the metadata key, but names of
+   * GraphQL fields are fixed.
+   */
   @ResolveField(() => JsonScalar, { nullable: true, description: 'the metadata key that is grouped by, and its value' })
   metadata(@Parent() result: UsageResultView): Record<string, string | null> | null {
     const [field, value] = Object.entries(result).find(([name]) => name.startsWith('metadata.')) ?? [];

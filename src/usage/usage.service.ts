@@ -10,7 +10,7 @@ import { DEFAULT_BUCKETS, type UsageQuery } from './usage.query.ts';
 import type { UsagePageView, UsageResultView } from './usage.view.ts';
 import { QUARTER_S, Zone } from './buckets/zone.ts';
 
-/** The most results of one page. Groups by metadata may be as many as tasks. */
+/** The most results of one page. A group by metadata may have as many results as there are tasks. */
 const MAX_RESULTS = 10_000;
 
 interface Window {

@@ -3,7 +3,7 @@ import { ErasureSteps } from '../../auth/erasure/erasure-steps.ts';
 import { readThrough } from '../../auth/erasure/read-through.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** Rows that one statement reads. The table has the calls of the last hour. */
+/** The most rows that one statement reads. The table contains only the calls of the last hour. */
 const CALLS = 5_000;
 
 /** Reads the table in pieces, in the order of ids, because the index by key has only undelivered calls. */

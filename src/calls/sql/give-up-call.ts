@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
 /**
- * The connection of the call stays open. Raising the number takes the call from this connection: a later delivery to it
- * is not recorded.
+ * The connection of the call stays open. A higher `joined_retry` takes the call from this connection, so a later
+ * delivery to it is not recorded.
  */
 const GIVE_UP: Statement = {
   name: 'calls.give_up',
@@ -12,7 +12,7 @@ const GIVE_UP: Statement = {
     where api_key_id = $1 and message = $2 and delivered_at is null and created_at > now() - interval '10 minutes'`,
 };
 
-/** Raw SQL because the statement raises a number. */
+/** Raw SQL because the statement increments a column. */
 @Injectable()
 export class GiveUpCall {
   constructor(private readonly sql: Sql) {}

@@ -4,13 +4,13 @@ import { CANCELLED_BEFORE, JOIN_LEASE_S, type JoinedCall } from './join-call.ts'
 
 /**
  * Finds an equal call of the last 10 minutes to join: one whose connection ended without the outcome, or one that has
- * just failed. An open connection holds a lease, so simultaneous equal calls do not join each other. A call of a
- * process that died can be joined once its lease has lapsed.
+ * just failed. An open connection holds a lease, so simultaneous equal calls do not join each other. If a process dies,
+ * its calls can be joined once their leases have lapsed.
  *
- * An MCP client may give up silently and leave its connection open. So another call with a message can join such a call
- * one second after it began, until its answer begins.
+ * An MCP client may give up silently and leave its connection open. A call of such a client has a message. A later call
+ * with a message can join it from one second after its start until its answer begins.
  *
- * Undelivered calls come first, then those without a valid lease, then those with the lowest number of attempt.
+ * Undelivered calls come first, then those without a valid lease, then those with the lowest attempt number.
  */
 const JOIN_EQUAL: Statement = {
   name: 'calls.join_equal',

@@ -4,7 +4,10 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 /** Maximum number of calls that one round deletes. */
 export const PURGE_CALLS = 5_000;
 
-/** No retry can join a call after 30 minutes. The rest of the hour is for retries that joined before and still wait. */
+/**
+ * Deletes calls that are older than an hour. No retry can join a call after 30 minutes. The other 30 minutes are for
+ * retries that have joined a call and still wait.
+ */
 const PURGE: Statement = {
   name: 'calls.purge',
   text: `

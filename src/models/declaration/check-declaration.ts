@@ -6,8 +6,8 @@ import { pixelRuleOf } from './sizes-of.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 /**
- * Checks what the schema of declarations cannot express, such as dates. Other files check the bindings. Adds what is
- * wrong to `file.faults`.
+ * Checks what the schema of declarations cannot express, such as dates. `checkBindings` in src/providers checks the
+ * bindings. Adds what is wrong to `file.faults`.
  */
 export function checkDeclaration(file: YamlFile, model: Declaration): void {
   checkTable(file, model);

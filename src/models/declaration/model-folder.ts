@@ -61,7 +61,7 @@ export class ModelFolder {
    * Reads the folder until it does not change during a reading, so that no set of models mixes two states of the
    * folder.
    * @param stamp the stamp of the folder now
-   * @returns null if the folder changed during each reading
+   * @returns what was read, with its stamp; null if the folder changed during each of MAX_READS readings
    * @throws Error when the folder cannot be read
    */
   async readWhole(stamp: string): Promise<(ReadFolder & { stamp: string }) | null> {
@@ -128,7 +128,10 @@ export class ModelFolder {
     return (await Promise.all(names.map((name) => this.stampOf(name)))).map(sizeIn);
   }
 
-  /** A JSON file that a binding names is the workflow of this binding, not a declaration. */
+  /**
+   * Opens the declarations among the files. A JSON file that a binding names is the workflow of this binding, and not a
+   * declaration.
+   */
   private async declarations(names: readonly string[]): Promise<Omit<Known, 'model'>[]> {
     const isJson = (name: string): boolean => extname(name) === '.json';
     const yaml = await this.open(names.filter((name) => !isJson(name)));
@@ -160,7 +163,7 @@ export class ModelFolder {
     return new Map(read);
   }
 
-  /** The model of a file. Keeps the model of the last reading if the file and its workflows have not changed. */
+  /** The model of a file. It is the model of the last reading if neither the file nor its workflows have changed. */
   private async model(
     { file, stamp: own }: Omit<Known, 'model'>,
     workflows: ReadonlyMap<string, ReadWorkflow>,

@@ -9,11 +9,11 @@ import { versionOf } from './version.ts';
 interface About {
   /** Whether an operator declared the model. If not, it comes with the service. */
   declared: boolean;
-  /** The name of the file. */
+  /** The name of the file, without its folder. */
   file: string;
   /** Unix seconds of the day on which the id was first loaded. Used for a declaration without `created`. */
   createdAt: number;
-  /** The workflow files that the bindings name, by name. */
+  /** The parsed JSON of each workflow file that a binding names, by that name. */
   workflows: ReadonlyMap<string, unknown>;
 }
 
@@ -55,7 +55,9 @@ export function modelOf(model: Declaration, { declared, file, createdAt, workflo
   };
 }
 
-/** A video starts from a lone first frame unless the model declares other guidance. */
+/**
+ * How each mode uses a first frame without other images. Unless the model declares otherwise, the video starts from it.
+ */
 function guidanceOf(model: Declaration) {
   const isStart = { as: 'first_frame' } as const;
   return Object.fromEntries(modesOf(model).map((mode) => [mode, model.guidance?.[mode] ?? isStart]));

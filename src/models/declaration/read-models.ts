@@ -19,7 +19,7 @@ export interface ReadOptions {
   createdAt: number;
   /** Checks the bindings, whose rules are in src/providers. Adds what is wrong to `file.faults`. */
   checkBindings?: CheckBindings;
-  /** The workflow files that the bindings may name. */
+  /** The workflow files that the bindings may name, by name. */
   workflows?: ReadonlyMap<string, ReadWorkflow>;
 }
 

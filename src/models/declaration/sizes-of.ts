@@ -12,8 +12,8 @@ export function sizeTableOf({ sizes: { table } }: Sized): SizeTable {
 const MIN_SIDE = 16;
 
 /**
- * The exact sizes that a model takes; null if it takes only those of its table. Videos need even sides, because of
- * H.264.
+ * The rule for the pixel sizes that a model takes; null if it takes only the sizes of its table. Videos need even
+ * sides, because of H.264.
  */
 export function pixelRuleOf({ kind, sizes: { pixels } }: Sized): PixelRule | null {
   if (!pixels) return null;

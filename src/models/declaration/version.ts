@@ -10,9 +10,9 @@ import { pixelRuleOf } from './sizes-of.ts';
 const MEANING = ['type', 'enum', 'minimum', 'maximum', 'maxLength', 'maxItems', 'default'] as const;
 
 /**
- * The first 12 hex digits of a hash over what a declaration means. Addresses, credentials, prices and descriptions, for
- * example, do not change the version.
- * @param workflows the workflow files that the bindings name, by name
+ * The first 12 hex digits of a hash over what a declaration means. Addresses, credentials, prices and descriptions are
+ * examples of what does not change the version.
+ * @param workflows the parsed JSON of each workflow file that a binding names, by that name
  */
 export function versionOf(model: Declaration, workflows: ReadonlyMap<string, unknown>): string {
   const meaning = {

@@ -14,7 +14,7 @@ import {
 } from 'js-yaml';
 import { type Fault, type Path, pathText } from './fault.ts';
 
-/** The deepest nesting of a declaration. People must be able to read it. */
+/** The deepest nesting of a declaration, because people must be able to read it. */
 const MAX_DEPTH = 32;
 /** The most names and values. Some checks compare all values of a list with each other. */
 const MAX_PARTS = 10_000;
@@ -28,7 +28,7 @@ const TAGS = [nullCoreTag, boolCoreTag, intCoreTag, floatCoreTag];
 type Start = Exclude<Event, { type: typeof EVENT_ID.DOCUMENT | typeof EVENT_ID.POP }>;
 
 interface Place {
-  /** Offsets in characters: `key` is that of the name of the field, `value` that of its value. */
+  /** Offsets in characters: `key` of the name of the field, `value` of its value. */
   key: number;
   value: number;
   /** The text of the value in the file: `1.10` for the number 1.1. Undefined for a list or map. */
@@ -49,7 +49,7 @@ export class YamlFile {
   private readonly places = new Map<string, Place>();
 
   /**
-   * @param name the file name in faults
+   * @param name the name of the file, which each fault shows
    * @param bytes null if the file could not be read
    */
   constructor(
@@ -59,14 +59,14 @@ export class YamlFile {
     this.value = bytes === null ? undefined : this.read(bytes);
   }
 
-  /** A file that cannot be read. */
+  /** A file that could not be read. `message` becomes its only fault. */
   static broken(name: string, message: string): YamlFile {
     const file = new YamlFile(name, null);
     file.fault([], message);
     return file;
   }
 
-  /** @param at whether the name of the field is wrong, or its value */
+  /** @param at which part of the field is wrong: its name or its value */
   fault(path: Path, message: string, at: 'key' | 'value' = 'value'): void {
     this.faultAt(this.placeOf(path)[at], path, message);
   }
@@ -142,7 +142,7 @@ export class YamlFile {
     return this.valueOf([], 0);
   }
 
-  /** @param key the offset of the name of the value */
+  /** @param key the offset of the name of the value. It stands for the value if that has no text */
   private valueOf(path: Path, key: number): unknown {
     const event = this.events[this.next++] as Start;
     const value = startOf(event) ?? key;
@@ -220,7 +220,7 @@ function notPlain(event: Start): string | null {
   return event.tagStart >= 0 ? 'tags are not allowed' : null;
 }
 
-/** The value of a text without quotes. */
+/** The value of a text without quotes: null, a boolean or a number, or else the text itself. */
 function plainValue(source: string): unknown {
   for (const tag of TAGS) {
     const value: unknown = tag.resolve(source, false, tag.tagName);
@@ -229,5 +229,5 @@ function plainValue(source: string): unknown {
   return source;
 }
 
-/** JSON, because names may contain any separator. */
+/** The key is JSON, because names may contain any separator. */
 const keyOf = (path: Path): string => JSON.stringify(path);

@@ -15,7 +15,10 @@ export interface DeclaredCall {
   certain?: boolean;
 }
 
-/** Which requests a binding takes: each parameter must be present, be absent, or have one of the given values. */
+/**
+ * Which requests a binding takes. Each parameter must be present or absent, or must have one of the given values. A
+ * list of values also permits a request without the parameter.
+ */
 export type Condition = Readonly<Record<string, 'present' | 'absent' | readonly (string | number | boolean)[]>>;
 
 /** How a provider serves a model, as the declaration says. The code in src/providers reads and checks it. */

@@ -44,7 +44,7 @@ export const numberFrom = (
   ...(byDefault !== undefined && { default: byDefault }),
 });
 
-/** The file format that the service converts images to. */
+/** The parameters that choose the file format of images. The service converts the images itself. */
 export const imageFormat: Record<string, ParameterSchema> = {
   output_format: oneOf(['png', 'jpeg', 'webp'], {
     description: 'File format of the images. When left out, the file is as the provider made it.',

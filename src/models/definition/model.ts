@@ -32,8 +32,8 @@ export interface LifecycleDates {
 }
 
 /**
- * How an image guides a video: the video starts from the image, or follows it as a reference. `nearest` is the closest
- * reference_mode for an upstream that lacks this mode. It is absent if `as` expresses the mode exactly.
+ * How an image guides a video: the video starts from the image, or follows it as a reference. `nearest` is the
+ * reference_mode that comes closest to the requested one. It is absent if `as` expresses the requested mode exactly.
  */
 export interface ImageGuidance {
   as: 'first_frame' | 'reference';
@@ -68,12 +68,14 @@ export interface Model {
   isListed: boolean;
   /** Changes when the same request would mean something else. Addresses, prices and descriptions do not change it. */
   version: string;
-  /** In order of preference. `choose` says whether all count, or only the first provider whose credential is set. */
+  /**
+   * In order of preference. `choose` says whether all of them count, or only those of the first configured provider.
+   */
   bindings: readonly DeclaredBinding[];
   choose: 'in_order' | 'first_configured';
   /** Rows of prices as the declaration has them. */
   prices: readonly Readonly<Record<string, unknown>>[];
-  /** The workflow files that the bindings name, by name. */
+  /** The parsed JSON of each workflow file that a binding names, by that name. */
   workflows: ReadonlyMap<string, unknown>;
   /** The whole model as it is stored, for processes that need it for a task and do not have its file. */
   document: ModelDocument;
@@ -93,7 +95,7 @@ export function deadlineS(kind: MediaKind, config: Pick<Config, 'taskDeadlineIma
   return kind === 'image' ? config.taskDeadlineImageS : config.taskDeadlineVideoS;
 }
 
-/** The lifecycle at `nowMs`. It changes at the dates of the model, also while the service runs. */
+/** The lifecycle at `nowMs`. It changes at the dates of the model, even while the service runs. */
 export function lifecycleOf(
   { dates: { deprecatedAt, sunsetAt, replacement, isRemoved } }: Pick<Model, 'dates'>,
   nowMs = Date.now(),

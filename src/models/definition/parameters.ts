@@ -10,7 +10,7 @@ export interface ParameterSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
-  /** Code points, as JSON Schema defines. */
+  /** In code points, as JSON Schema defines it. */
   readonly maxLength?: number;
   readonly pattern?: string;
   /** `image` marks the fields that name an image. */
@@ -49,9 +49,9 @@ export interface ParametersSchema extends Partial<ParameterRule> {
   readonly properties: Readonly<Record<string, ParameterSchema>>;
   readonly required: readonly string[];
   readonly additionalProperties: false;
-  /** By parameter: the others that a request with it must have. */
+  /** By parameter: the other parameters that a request with it must have. */
   readonly dependentRequired?: Readonly<Record<string, readonly string[]>>;
-  /** The rules after the first one. */
+  /** The rules after the first one, which is in `if`, `then` and `else`. */
   readonly allOf?: readonly ParameterRule[];
 }
 
@@ -60,7 +60,7 @@ export const MAX_URL_LENGTH = 2048;
 
 /**
  * The schema of one model's requests. Adds the fields that all models share.
- * @param needs by parameter: the others that a request with it must have
+ * @param needs by parameter: the other parameters that a request with it must have
  */
 export function parametersOf(
   id: string,
@@ -104,7 +104,10 @@ const SHARED: Record<string, ParameterSchema> = {
   parent_task_id: { type: 'string', description: 'Id of your task that this one is made from.' },
 };
 
-/** Whether the field is a parameter of the model itself. Providers get these, and the task shows them as `input`. */
+/**
+ * Whether the field is a parameter of the model itself. Providers get the parameters of the model, and the task shows
+ * them as `input`.
+ */
 export const isModelParameter = (name: string): boolean => name !== 'model' && !Object.hasOwn(SHARED, name);
 
 /** The values of an enum parameter as strings; none for any other parameter. */
@@ -175,7 +178,8 @@ interface Parameterised {
 }
 
 /**
- * A request field that names an image, as a URL or by the id of a file: `reference_images[2]`, `first_frame_image_url`.
+ * An image that a request names. `param` is the field, for example `reference_images[2]`. `url` is a URL or the id of a
+ * file.
  */
 export interface ImageUrl {
   param: string;

@@ -27,7 +27,10 @@ function parseSize(text: string): Size {
 }
 
 export interface SizeChoice {
-  /** One of the table's ratios, never `auto`. */
+  /**
+   * A ratio of the table, never `auto`. If the client asked for exact pixels, it is the text of these pixels, such as
+   * `1024x768`.
+   */
   ratio: string;
   size: Size;
 }
@@ -84,7 +87,9 @@ export interface NearestSize {
   size: Size;
 }
 
-/** A ratio further off than this would make another picture, so it is refused. */
+/**
+ * A ratio that differs by more than this would make another picture, so it is refused. The difference is a logarithm.
+ */
 const MAX_RATIO_ERROR = Math.log(1.15);
 const PIXELS = /^([0-9]{1,4})x([0-9]{1,4})$/;
 
@@ -97,9 +102,10 @@ export function parsePixels(text: string): Size | null {
 export const toPixels = ({ width, height }: Size): string => `${width}x${height}`;
 
 /**
- * The size of the table that is nearest to the wanted one: an exact match if there is one, else the nearest ratio, and
- * of that ratio the resolution with the nearest area. Distances are logarithms, so twice as wide is as far off as twice
- * as high. Of two equally near ratios the wider one counts, of two resolutions the smaller one.
+ * The size of the table that is nearest to the wanted one. This is an exact match, if the table has one. Otherwise it
+ * is the resolution with the nearest area, among those of the nearest ratio. Distances are logarithms, so twice as wide
+ * is as far off as twice as high. Of two equally near ratios the wider one counts, of two equally near resolutions the
+ * smaller one.
  * @returns null when every ratio differs by more than a factor of 1.15
  */
 export function nearestSize(sizes: SizeTable, wanted: Size): NearestSize | null {
@@ -137,8 +143,9 @@ const areaOf = ({ width, height }: Size): number => width * height;
 const distance = (a: number, b: number): number => Math.round(1e9 * Math.abs(Math.log(a / b))) / 1e9;
 
 /**
- * The resolution that a request counts as; undefined if the request has neither a resolution nor a size. A size counts
- * as the resolution with the nearest area in the table; of two equally near resolutions, the larger one counts.
+ * The resolution that a request counts as. A size counts as the resolution with the nearest area in the table; of two
+ * equally near resolutions, the larger one counts.
+ * @returns undefined when the request has neither a resolution nor a size, or when the table is empty
  */
 export function resolutionOf(
   sizes: SizeTable,

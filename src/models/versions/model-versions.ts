@@ -18,8 +18,8 @@ export class ModelVersions {
   constructor(@InjectRepository(ModelVersion) private readonly rows: Repository<ModelVersion>) {}
 
   /**
-   * Stores the models. An already stored version gets these descriptions and this lifecycle. Await this before tasks of
-   * these models can be created.
+   * Stores the models. If a version is stored already, its document is replaced, which updates its descriptions and
+   * lifecycle. Await this before tasks of these models can be created.
    */
   async keep(models: readonly Model[]): Promise<void> {
     if (models.length === 0) return;

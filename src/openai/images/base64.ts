@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
 
 /**
- * Encodes chunk by chunk. Three bytes become four characters. So the one or two bytes left of a chunk are encoded with
- * the first bytes of the next. Joining them to the whole next chunk would copy nearly every byte of a large answer.
+ * Encodes chunk by chunk. Three bytes become four characters. So one or two bytes may be left of a chunk, and are
+ * encoded with the first bytes of the next one. Joining them to the whole next chunk would copy nearly every byte of a
+ * large answer.
  */
 export async function* toBase64(file: Readable): AsyncGenerator<string> {
   let rest: Buffer = Buffer.alloc(0);

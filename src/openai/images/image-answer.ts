@@ -95,7 +95,7 @@ export async function answerWithBytes(
   // The stream has strings, because the socket writes them as they are. Buffers would use memory outside the heap until
   // the next garbage collection.
   const body = Readable.from(write(head, after, tail, encode));
-  body.once('close', () => opened?.destroy()); // also if nothing was read
+  body.once('close', () => opened?.destroy()); // even if nothing was read
   return { body, length };
 }
 

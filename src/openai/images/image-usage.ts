@@ -30,6 +30,6 @@ export function imageUsageOf({ usage, input }: Pick<ShownTask, 'usage' | 'input'
   };
 }
 
-/** With images, the shares of text and images in the input tokens are unknown. Then both are zero. */
+/** With images, the shares of text and images in the input tokens are unknown. Then both shares are zero. */
 const detailsOf = ({ input }: Tokens, hasImages: boolean) =>
   hasImages ? NO_USAGE.input_tokens_details : { image_tokens: 0, text_tokens: input };

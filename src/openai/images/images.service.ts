@@ -77,7 +77,10 @@ export class ImagesService {
       .send(Readable.from(events, { objectMode: false, highWaterMark: 1 }));
   }
 
-  /** Looks for partial pictures after the final state too, because a slow reader does not see every state. */
+  /**
+   * Yields the partial pictures of a task, then its final state. Looks for pictures in the final state too, because a
+   * slow reader does not see every state.
+   */
   private async *happenings(
     call: CallRequest,
     started: StartedCall,

@@ -15,7 +15,7 @@ export const takes = (model: Model, parameter: string): boolean =>
 
 /**
  * Passes the parameters that OpenAI's API does not have. OpenAI's clients send them through `extra_body`. The schema of
- * the model refuses what the model lacks. Call this after all other fields are read.
+ * the model refuses those that the model does not have. Call this after all other fields are read.
  */
 export function passExtra(fields: Fields, model: Model, translation: Translation): void {
   const { properties } = model.parameters;
@@ -48,8 +48,8 @@ export function pass(names: readonly string[], fields: Fields, { body }: Transla
 }
 
 /**
- * Reads `size`, or this service's `aspect_ratio` and `resolution` in its place.
- * @param byDefault used when `size` is left out
+ * Reads `size`, or `aspect_ratio` and `resolution`, which only this service has.
+ * @param byDefault used when `size` is left out; undefined: the model's own default applies
  */
 export function readSize(fields: Fields, model: Model, translation: Translation, byDefault?: string): void {
   const { body, approximations, spelling } = translation;
@@ -89,7 +89,10 @@ const sizesOf = ({ sizes }: Model): string =>
     .flatMap((row) => Object.values(row).map(toPixels))
     .join(', ');
 
-/** `user` and `safety_identifier` are kept as metadata of these names. @returns safety_identifier */
+/**
+ * Reads the metadata. The fields `user` and `safety_identifier` become metadata of the same names.
+ * @returns safety_identifier
+ */
 export function readMetadata(fields: Fields, { body, spelling }: Translation): string | undefined {
   const metadata = fields.take('metadata');
   const [user, safetyIdentifier] = [fields.text('user'), fields.text('safety_identifier')];

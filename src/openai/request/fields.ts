@@ -5,14 +5,17 @@ import type { ErrorCode } from '../../errors/catalog.ts';
 const MAX_ECHO = 64;
 
 /**
- * The fields of a request. `null` means left out, as in OpenAI's own API. The reader takes every field that it knows by
- * its name. The fields that remain are unknown.
+ * The fields of a request. `null` means left out, as in OpenAI's own API. The code that reads a request takes every
+ * field that it knows. The fields that nothing has taken are unknown.
  */
 export class Fields {
   private readonly taken = new Set<string>();
   private readonly refused = new Set<string>();
 
-  /** @param isForm whether the values came as text, and only the values of fields with a known type were converted */
+  /**
+   * @param isForm whether the fields come from a form. All values of a form are text; those of fields with a known type
+   *   have been converted
+   */
   constructor(
     private readonly given: Record<string, unknown>,
     readonly isForm = false,
@@ -62,7 +65,7 @@ export class Fields {
     }
   }
 
-  /** Call last. @throws ApiError unknown_parameter */
+  /** Call this after everything else is read. @throws ApiError unknown_parameter */
   refuseUnknown(): void {
     const [unknown] = this.untaken;
     if (unknown === undefined) return;

@@ -1,7 +1,7 @@
 import { invalid } from './fields.ts';
 import type { RequestImage } from './uploaded-images.ts';
 
-/** Reads `{image_url}` or `{file_id}`. */
+/** Reads an image that a field gives as `{image_url}` or `{file_id}`. */
 export function readImageReference(given: unknown, name: string): RequestImage {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw invalid(name, 'invalid_type', `${name} must be an object with image_url or file_id.`);

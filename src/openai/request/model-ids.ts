@@ -21,7 +21,7 @@ export type ReadModel = (fields: Fields, kind: MediaKind, translation: Translati
 /** The model ids of the OpenAI-compatible routes: those of this service, and the operator's aliases. */
 @Injectable()
 export class ModelIds {
-  /** The aliases of the setting. Declarations of models add others. */
+  /** The aliases in OPENAI_MODEL_ALIASES. The declarations of models add further ones. */
   private readonly configured: ReadonlyMap<string, string>;
   private readonly declared = perSet(() => new Map(catalog.models.flatMap(aliasesOf)));
 
@@ -37,8 +37,8 @@ export class ModelIds {
   }
 
   /**
-   * Errors name the models that the caller may use. The creation checks later whether the caller may use the given
-   * model.
+   * Returns a reader whose errors name only models that the caller may use. Whether the caller may use the requested
+   * model is checked later, when the task is created.
    */
   of(caller: Caller): ReadModel {
     return (fields, kind, translation) => this.read(caller, fields, kind, translation);

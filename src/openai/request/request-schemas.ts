@@ -81,7 +81,7 @@ export const DELETED_VIDEO = {
   properties: {
     id: text('identifier that the video had'),
     object: { type: 'string', const: 'video.deleted' },
-    deleted: { type: 'boolean', description: 'always true' }, // not const: some generators make it a string
+    deleted: { type: 'boolean', description: 'always true' }, // without const: some generators would make it a string
   },
 } as object;
 

@@ -4,7 +4,7 @@ import type { Approximation } from '../../tasks/record/task.entity.ts';
 /** An OpenAI request, translated to the body of `POST /v1/generations`. */
 export interface Translation {
   body: Record<string, unknown>;
-  /** What could not be expressed exactly. */
+  /** The requested values that could not be expressed exactly. */
   approximations: Approximation[];
   /** The client's name of each parameter that has another name here: `reference_images[0]` may be `image[0]`. */
   spelling: Map<string, string>;

@@ -22,7 +22,7 @@ interface Content {
 export class VideoContent {
   constructor(private readonly storage: Storage) {}
 
-  /** @param variant `video` or `thumbnail` */
+  /** @param variant `video` or `thumbnail`; anything else is refused */
   async send(task: ShownTask, variant: string, reply: FastifyReply): Promise<void> {
     const content = await this.contentOf(task, variant);
     const { method, headers } = reply.request;

@@ -80,7 +80,7 @@ function readFirstFrame(
 
 /**
  * The mode in which a single image is the first frame: `first_frame`, or else the first mode whose name begins with
- * `first`.
+ * `first`. undefined if the model has neither.
  */
 function firstFrameMode({ parameters }: Model): string | undefined {
   const modes = valuesOf(parameters, 'reference_mode');

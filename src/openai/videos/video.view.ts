@@ -60,7 +60,10 @@ export function toVideo(task: TaskView): VideoView {
   };
 }
 
-/** The size of the finished video; before the end, the requested size. */
+/**
+ * The size of the finished video. Before the end, it is the requested size. If no size is known for the requested ratio
+ * and resolution, it is the resolution.
+ */
 function sizeOf({ model, input, result }: TaskView): string {
   const [made] = result?.outputs ?? [];
   if (made) return toPixels(made);

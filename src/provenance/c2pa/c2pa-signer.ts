@@ -8,8 +8,8 @@ import type { Credential } from './credential.ts';
 import type { SignerData, SignOrder, SignReply } from './sign-order.ts';
 
 /**
- * Larger files are not signed. The library takes four times the size of a file in memory: 1.1 GB for 250 MB, which is
- * 20 s of 4K video.
+ * Larger files are not signed. The library takes four times the size of a file in memory: 1.1 GB for 250 MB, the size
+ * of 20 s of 4K video.
  */
 export const MAX_SIGNED_BYTES = 256 * 1024 * 1024;
 /** WebAssembly memory never shrinks. After a file larger than this the thread ends, so that its memory is freed. */
@@ -122,7 +122,8 @@ export class C2paSigner {
   }
 
   private startThread(): Thread {
-    // In dist both files are JavaScript. In development both are TypeScript, whose types Node strips.
+    // In dist, this file and that of the thread are JavaScript. In development both are TypeScript, whose types Node
+    // strips.
     const here = fileURLToPath(import.meta.url);
     const file = fileURLToPath(new URL(`./sign.thread${extname(here)}`, import.meta.url));
     const { key, certificates } = this.credential;

@@ -60,7 +60,7 @@ const keyOptions = (key: KeyObject) => ({
   ...(key.asymmetricKeyType?.startsWith('rsa') ? { padding: RSA_PKCS1_PSS_PADDING, saltLength: 32 } : {}),
 });
 
-const RSA_PKCS1_PSS_PADDING = 6; // the value of crypto.constants
+const RSA_PKCS1_PSS_PADDING = 6; // the value in crypto.constants
 const SIGN1_TAG = 18;
 const NULL = Buffer.from([0xf6]);
 

@@ -3,7 +3,7 @@ import { type Config, ConfigError } from '../../platform/config/config.ts';
 import { readTextFile } from '../../platform/config/text-file.ts';
 import { algorithmOf } from './cose.ts';
 
-/** What signs the outputs. The key is a KeyObject and no text, so that no log and no error can show it. */
+/** What signs the outputs. The key is a KeyObject instead of text, so that no log and no error can show it. */
 export interface Credential {
   key: KeyObject;
   /**

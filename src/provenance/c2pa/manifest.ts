@@ -1,7 +1,7 @@
 import { VERSION } from '../../platform/config/version.ts';
 import { TRAINED_ALGORITHMIC_MEDIA } from '../xmp/packet.ts';
 
-/** The definition that c2pa-wasm completes with the hash of the file: one action, "created by this model". */
+/** The definition of a manifest, with one action: "created by this model". c2pa-wasm adds the hash of the file. */
 export function manifestOf(model: string): object {
   const action = {
     action: 'c2pa.created',

@@ -7,7 +7,7 @@ export interface SignerData {
   certificates: Uint8Array[];
 }
 
-/** `bytes`, or the file at `path`, whose signed copy goes to `target`. */
+/** What is signed: `bytes`, or the file at `path`. The signed copy of a file is written to `target`. */
 export type Subject = { bytes: Uint8Array } | { path: string; target: string };
 
 export interface SignOrder {
@@ -15,7 +15,7 @@ export interface SignOrder {
   contentType: string;
   /** The id of the model in this service. */
   model: string;
-  /** Whether to read the signed bytes back too. */
+  /** Whether to read the signed bytes back and check them. */
   verify: boolean;
 }
 

@@ -13,7 +13,7 @@ import type { SignerData, SignOrder, SignReply } from './sign-order.ts';
 const port = parentPort;
 if (!port) throw new Error('sign.thread must be started by the signing thread of c2pa-signer');
 
-/** The part of a Blob that the library uses, and `copy` for FileReaderSync. */
+/** What the library needs of a Blob, and `copy`, which the FileReaderSync below needs. */
 type Slice = { readonly size: number; slice(from?: number, to?: number): Slice; copy(): ArrayBuffer };
 
 function memorySlice(bytes: Uint8Array): Slice {
@@ -36,8 +36,7 @@ function fileSlice(file: number, start: number, end: number): Slice {
   return { size, slice, copy };
 }
 
-// The library is built for browsers. It reads through `slice` of a Blob, and through this class of browser workers,
-// which Node lacks.
+// The library is built for browsers. It reads through `slice` of a Blob, and through FileReaderSync, which Node lacks.
 Object.assign(globalThis, {
   FileReaderSync: class {
     readAsArrayBuffer(slice: Slice): ArrayBuffer {

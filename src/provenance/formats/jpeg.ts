@@ -13,7 +13,9 @@ const EXIF = Buffer.from('Exif\0');
 const C2PA = Buffer.from('6332706100110010800000aa00389b71', 'hex');
 /** The most bytes of content: the length of a segment counts its own two bytes too. */
 const MAX_SEGMENT_BYTES = 65_535 - 2;
-/** The most segments before the scan, with fill bytes. A file of 128 MB has 2,000 full segments. */
+/**
+ * The most segments and fill bytes that are read before the scan. A file of 128 MB has 2,000 segments of full length.
+ */
 const MAX_SEGMENTS = 10_000;
 
 interface Segment {
@@ -21,7 +23,7 @@ interface Segment {
   at: number;
   /** The offset after the segment. */
   end: number;
-  /** Up to 60 first bytes of the content. No identifier is longer. */
+  /** The first bytes of the content, at most 60. No identifier is longer. */
   start: Buffer;
 }
 

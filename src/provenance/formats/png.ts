@@ -5,7 +5,7 @@ import type { ByteSource, Piece } from './byte-source.ts';
 import type { PacketOf } from './packet-of.ts';
 
 const SIGNATURE = '89504e470d0a1a0a';
-/** XMP belongs into iTXt; libvips writes it into zTXt. */
+/** Chunks that may contain XMP. The specification wants iTXt; libvips writes zTXt. */
 const TEXTS = new Set(['iTXt', 'zTXt', 'tEXt']);
 const KEYWORD = Buffer.from('XML:com.adobe.xmp\0');
 /** The most chunks that are read. An encoder may write chunks of 8 kB, and the largest result has 128 MB. */

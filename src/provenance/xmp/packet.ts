@@ -1,6 +1,6 @@
 import { Unmarkable } from './unmarkable.ts';
 
-/** What the packet says about an output. docs/guides/provenance.md documents the properties. */
+/** What the XMP packet of an output says about it. docs/guides/provenance.md documents the properties. */
 export interface MadeBy {
   /** The id of the model in this service. */
   model: string;
@@ -17,7 +17,10 @@ const IPTC = 'http://iptc.org/std/Iptc4xmpExt/2008-02-29/';
 const DARKROOM = 'urn:darkroom:provenance/1.0/';
 const DC_TERMS = 'http://purl.org/dc/terms/';
 
-/** Every property is searched for in the whole text, so larger packets stay as they are. No larger packet was seen. */
+/**
+ * The largest packet that is changed, because every property is searched for in the whole text. No larger packet was
+ * seen.
+ */
 export const MAX_PACKET_BYTES = 256 * 1024;
 /** The most prefixes of one namespace: writers bind one or two. Each prefix costs a pass over the text. */
 const MAX_PREFIXES = 4;
@@ -57,7 +60,7 @@ export function extendPacket(existing: Buffer, madeBy: MadeBy): Buffer {
   return insert(withoutEmptyDescriptions(kept, rdf), rdf, { ...madeBy, withSourceType });
 }
 
-/** Shortens long white space, which writers reserve for the changes of editors. */
+/** Shortens long white space. Writers reserve it so that an editor can change the packet in place. */
 export function withoutPadding(packet: Buffer): Buffer {
   return Buffer.from(packet.toString().replace(/\s{64,}/g, '\n'));
 }

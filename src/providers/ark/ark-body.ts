@@ -33,7 +33,7 @@ function paramOf(image: InputImage, { firstFrame, lastFrame }: ProviderRequest['
   return image === lastFrame ? 'last_frame_image_url' : 'reference_image_url';
 }
 
-/** The roles of the images, in the order of the images. */
+/** The role of each image in the body, in the order of `shot.images`. */
 const ROLES: Readonly<Record<Guidance, readonly string[]>> = {
   text: [],
   first_frame: ['first_frame'],

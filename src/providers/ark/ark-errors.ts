@@ -7,7 +7,7 @@ import { submitRefused } from '../wire/submit-failure.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
 import { arkRefusal, type ArkTask } from './ark-wire.ts';
 
-/** The first pattern that matches decides. Refused calls and failed tasks use the same codes. */
+/** Ark's error codes. Refused calls and failed tasks use the same ones. The first pattern that matches decides. */
 const CODES: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/^ContentSecurityDetectionError$/, 'provider_unavailable'], // the checker itself failed
   [/SensitiveContentDetected|RiskDetection/, 'content_policy_violation'],
@@ -24,7 +24,7 @@ export function createFailure({ upstream }: ProviderRequest, reply: UpstreamRepl
   const { code = '', message, request_id: requestId = reply.headers['x-request-id'] } = error ?? {};
   const facts = { status: reply.status, code, requestId, message: message ?? reply.text };
   const cause = operatorCause('ark', upstream.apiKey, facts);
-  // A 5xx may come before or after the task was created, whatever its code says.
+  // A reply without an error status, or with a 5xx, does not show whether Ark created the task.
   if (reply.status < 400 || reply.status >= 500) return submitRefused(reply, cause);
   const known = codeOf(code, message);
   if (!known) return submitRefused(reply, cause);
@@ -41,7 +41,7 @@ export function taskFailure({ upstream }: ProviderRequest, { status, error }: Ar
 }
 
 function codeOf(code: string, message = ''): TaskErrorCode | undefined {
-  // This code has two meanings: the queue is full for now, or the free quota is used up.
+  // This code has two meanings: the queue is full for now, or the free quota is used up. The message tells them apart.
   if (code === 'QuotaExceeded') {
     return /queue|concurren|排队|并发/i.test(message) ? 'provider_unavailable' : 'provider_quota_exceeded';
   }

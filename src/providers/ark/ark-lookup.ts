@@ -8,31 +8,29 @@ import { arkList, arkTask, type ArkTask } from './ark-wire.ts';
 
 const PAGE_SIZE = 100;
 
-/**
- * 20 pages list 2,000 tasks of the account. If more were created since the lost call, the search ends without a result.
- */
+/** A search reads at most 20 pages, which are 2,000 tasks. If it needs more, its result is provider_outcome_unknown. */
 const MAX_PAGES = 20;
 
-/** The most tasks that one search reads one by one. A task needs a read of its own if the list omits its seed. */
+/** The most tasks that one search reads singly. It reads a task singly if the list omits the seed of the task. */
 const MAX_READS = 50;
 
-/** The most by which this clock and Ark's may differ. */
+/** The largest difference between the clocks of this service and of Ark. */
 const SKEW_MS = 300_000;
 
 /**
- * The time limit of one read in a lookup, with its retries. A lookup takes a slot of a worker; the wait between two
- * lookups does not.
+ * The time limit of one read in a lookup, including its retries. A lookup takes a slot of a worker. The pause between
+ * two lookups takes none.
  */
 const LOOKUP_TIMEOUT_MS = 30_000;
 
 /**
  * Finds the task whose create call got no answer, by its seed. The seed derives from the id of the task in this
- * service, and Ark returns no other value that was sent. For each task created since, the chance of a wrong match is
- * one in two thousand million.
+ * service, and Ark returns no other value that was sent. Each task that was created later may match by chance, with a
+ * probability of one in two thousand million.
  * @param sinceMs unix milliseconds; the task was not created before this time
- * @returns null when the list was read to its end, or back to that time, and the task is certainly not in it
+ * @returns Ark's id of the task; null if every task since `sinceMs` was read, and none matches
  * @throws ProviderError provider_outcome_unknown when the list does not show whether the task exists,
- *   provider_unavailable when the list cannot be read; the reason of the signal
+ *   provider_unavailable when the list cannot be read; the reason of `signal` when it is aborted
  */
 export async function findTask(request: ProviderRequest, sinceMs: number, signal: AbortSignal): Promise<string | null> {
   // A seed that the client has chosen does not identify the task: other tasks may have the same seed.
@@ -51,7 +49,7 @@ export async function findTask(request: ProviderRequest, sinceMs: number, signal
     }
     seen += items.length;
     if (items.length === 0 || seen >= total) return null;
-    // The newest tasks come first. If Ark changes that order, the search continues to its limit.
+    // Ark lists the newest tasks first. If a page breaks that order, the search reads the next page.
     if (recent.length === 0 && isNewestFirst(items)) return null;
   }
   throw unknown(request, 'the list is too long');
@@ -65,7 +63,10 @@ async function read(request: ProviderRequest, id: string, signal: AbortSignal): 
   return parseReply(arkTask, await get(request, `/${encodeURIComponent(id)}`, signal));
 }
 
-/** @returns the JSON of the answer */
+/**
+ * @throws ProviderError provider_outcome_unknown when Ark refuses the read, provider_unavailable when it cannot be
+ *   reached
+ */
 async function get(request: ProviderRequest, path: string, signal: AbortSignal): Promise<unknown> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)]);
   const call = () => callArk(request, path, { signal: bounded });

@@ -59,8 +59,8 @@ export const arkProvider = jobAdapter({
 });
 
 /**
- * Ark gives the same answer to the cancel of a task and to the removal of a finished record. Only a task that was
- * cancelled while it was queued still has a record after that.
+ * Ark answers a DELETE in the same way whether it cancels a queued task or removes the record of a finished one. After
+ * a cancel the record still exists; after a removal it does not.
  */
 async function neverRan(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean> {
   const { json } = await callArk(request, pathOf(id), { signal });

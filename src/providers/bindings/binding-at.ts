@@ -9,7 +9,7 @@ export interface BindingAt {
   binding: DeclaredBinding;
   /** The index of the binding in the list. */
   at: number;
-  /** The content of the workflow files that bindings name, by name. */
+  /** The parsed JSON of each workflow file that a binding names, by that name. */
   workflows: ReadonlyMap<string, unknown>;
   /** The names of the model's parameters. */
   names: ReadonlySet<string>;

@@ -23,7 +23,10 @@ export interface Binding {
   durationPolicy: 'exact' | 'nearest';
   /** What to do after a crash if it is unknown whether a paid call was accepted; null: the provider's default. */
   onUnknownOutcome: 'fail' | 'resubmit' | null;
-  /** The binding as its declaration has it; missing for a binding of the PROVIDERS file. */
+  /**
+   * The binding as written in the declaration of the model. Absent if the binding comes from the PROVIDERS file, or is
+   * the default sandbox.
+   */
   declared?: DeclaredBinding;
 }
 
@@ -81,9 +84,10 @@ export function completeBinding(fields: BindingFields, credentials: Config['cred
 type Configured = Pick<Config, 'credentials' | 'secretOf'>;
 
 /**
- * The bindings of a model that the PROVIDERS file does not name. With `choose: in_order`, these are all bindings of its
- * declaration. Otherwise they are the bindings of the first provider whose credential is set, or the sandbox if no
- * credential is set. ComfyUI needs no credential, so it counts if its address is set.
+ * The bindings of a model for which the PROVIDERS file has no entry. With `choose: in_order`, these are all bindings of
+ * its declaration. Otherwise they are the bindings of the first provider that is configured, or the sandbox if none is.
+ * A provider is configured if its credential is set; ComfyUI, which needs none, if its address is set. A binding in an
+ * unknown dialect is left out.
  */
 export function defaultBindings(
   model: Pick<Model, 'id' | 'kind' | 'bindings' | 'choose'>,
@@ -117,8 +121,8 @@ function isConfigured({ provider, credential }: DeclaredBinding, { credentials, 
 }
 
 /**
- * The addresses of a binding. Each of several equal servers becomes a binding of its own. undefined stands for the
- * default address of the provider.
+ * The addresses of a binding. `base_urls` lists equal servers, and each becomes a binding of its own. undefined stands
+ * for the default address of the provider.
  */
 const addressesOf = ({ base_url, base_urls }: DeclaredBinding): readonly (string | undefined)[] =>
   base_urls ?? [base_url];

@@ -95,7 +95,7 @@ class BindingsReader {
     return new Map();
   }
 
-  /** Refuses a declared model, whose own file has its bindings. */
+  /** Adds a fault if the operator declares this model in a file. That file also contains its bindings. */
   private refuseDeclared(key: Scalar): void {
     const model = catalog.find(String(key.value));
     if (model?.declared) this.yaml.fault(this.yaml.at(key), `declared in ${model.file}; put its bindings there`);
@@ -151,7 +151,10 @@ class BindingsReader {
     );
   }
 
-  /** The variable may be unset, but a file that it names must be readable. */
+  /**
+   * Adds a fault if both the variable and its `_FILE` form are set, or if that file is empty or cannot be read. The
+   * variable may be unset.
+   */
   private checkCredential(variable: string, node: Node | null): void {
     try {
       this.config.secretOf(variable);

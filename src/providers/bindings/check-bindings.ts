@@ -8,7 +8,7 @@ import { checkTemplates } from './check-templates.ts';
 import { checkFields } from './check-fields.ts';
 import { takenBy } from './takes.ts';
 
-/** Checks the bindings of a declaration, and adds every fault to the file. */
+/** Checks the prices and bindings of a declaration, and adds every fault to the file. */
 export function checkBindings(file: YamlFile, model: Declaration, workflows: ReadonlyMap<string, unknown>): void {
   const names = new Set(parameterNamesOf(model));
   checkPrices(file, model);
@@ -22,7 +22,10 @@ export function checkBindings(file: YamlFile, model: Declaration, workflows: Rea
   });
 }
 
-/** Checks that `when`, `map` and `approximate` name declared parameters, and only values that these parameters have. */
+/**
+ * Checks that `when`, `map` and `approximate` name declared parameters. In `when` and `map`, also checks that a
+ * parameter with an enum has the named values.
+ */
 function checkConditions({ file, model, binding, at, names }: BindingAt): void {
   const path = ['bindings', at];
   const undeclared = (field: string, step: string | number, name: string): boolean => {
@@ -56,7 +59,10 @@ function checkConditions({ file, model, binding, at, names }: BindingAt): void {
   binding.approximate?.forEach((name, index) => undeclared('approximate', index, name));
 }
 
-/** Nothing that a client may request is dropped: each parameter is sent, or the binding says what it does instead. */
+/**
+ * Adds a fault for every parameter that a client may set but the binding would drop. A binding must send a parameter,
+ * name it in `approximate`, or set `absent` for it in `when`.
+ */
 function checkUse({ file, model, binding, at, names }: BindingAt, used: ReadonlySet<string>): void {
   const { provider, when = {}, approximate = [] } = binding;
   if (provider === 'sandbox') return;

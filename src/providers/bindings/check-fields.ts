@@ -20,8 +20,8 @@ const ONLY_FOR: readonly [Field, readonly string[]][] = [
 ];
 
 /**
- * Variables that `credential` may not name: those of the service itself, of its database and of its bucket. Some are
- * secrets that no provider may receive.
+ * Variables that `credential` may not name: those of the service itself, of its database and of its bucket. Some of
+ * them are secrets that no provider may receive.
  */
 const OWN = new Set(Object.values(SETTINGS).map(({ variable }) => variable));
 const isForbidden = (name: string): boolean => OWN.has(name.replace(/_FILE$/, '')) || /^(AWS_|PG)/.test(name);
@@ -102,7 +102,7 @@ function checkAuth({ file, at, auth }: Pick<BindingAt, 'file' | 'at'> & { auth: 
   } else if (!value.includes('{{key}}')) file.fault(path, 'auth needs {{key}}');
 }
 
-/** Headers that decide where a call goes, how it is framed or who sends it. */
+/** Headers that a binding may not set. They decide where a call goes, how it is framed or who sends it. */
 const RESERVED = /^(host|authorization|cookie|content-.*|transfer-encoding|connection|x-forwarded-.*)$/i;
 
 function headerFault(name: string): string | null {
@@ -110,5 +110,5 @@ function headerFault(name: string): string | null {
   return RESERVED.test(name) ? `${name} may not be set` : null;
 }
 
-/** Whether a text contains 32 characters of hex or base64, or the beginning of a vendor's keys. */
+/** Whether a text contains the beginning of a vendor's keys, or 32 characters in a row that may be hex or base64. */
 const isSecret = (text: string): boolean => looksLikeKey(text) || /[A-Za-z0-9+/_-]{32}/.test(text);

@@ -6,7 +6,10 @@ import { parseTemplate, TemplateError } from '../comfyui/template.ts';
 import { eachText, slotsOf, type TemplatePath, type TemplateSlot } from '../templates/template.ts';
 import type { BindingAt } from './binding-at.ts';
 
-/** Values that a template may use beside the parameters. All but the size are always present. */
+/**
+ * Values that a template may use besides the parameters. `width`, `height` and `size` may be absent; all others are
+ * always present.
+ */
 const FACTS = ['width', 'height', 'size', 'seed', 'n', 'model', 'task_id', 'index'] as const;
 const SIZE_SLOTS: readonly string[] = ['width', 'height', 'size'];
 const SIZE_PARAMETERS = ['size', 'aspect_ratio', 'resolution'];
@@ -16,18 +19,21 @@ const MAX_DEPTH = 32;
 
 /** Fields that the OpenAI dialects send themselves. */
 const OF_DIALECT = ['model', 'prompt', 'n', 'size', 'image', 'mask', 'response_format', 'seconds', 'input_reference'];
-/** Fields that name a path on the disk of some servers. */
+/** Fields by which some servers read or write a file on their own disk. A binding may not send them. */
 const OF_DISK = ['output_path', 'perf_dump_path', 'video_path', 'upscaling_model_path'];
 
 interface Template {
   path: TemplatePath;
   value: unknown;
-  /** Further names that are allowed in this template. */
+  /** Names that only this template may use, such as `job_id`. */
   more?: readonly string[];
   isForm?: boolean;
 }
 
-/** Checks the templates of a binding. @returns the parameters that they use */
+/**
+ * Checks the templates of a binding, and adds every fault to the file.
+ * @returns the names that the templates use
+ */
 export function checkTemplates(where: BindingAt): Set<string> {
   const { file, binding, at } = where;
   const used = new Set<string>();
@@ -73,8 +79,8 @@ function templatesOf({ binding, at }: BindingAt): Template[] {
 }
 
 /**
- * The parameters that the slots of a workflow stand for. An image may be absent, because the images of a request decide
- * which workflow is used.
+ * For each slot, the parameters that a workflow with this slot serves. An image slot needs no default value, because a
+ * request without that image is served by a workflow without that slot.
  */
 const WORKFLOW_SLOTS: Readonly<Record<string, readonly string[]>> = {
   prompt: ['prompt'],
@@ -164,8 +170,10 @@ function isImageParameter({ model }: BindingAt, name: string): boolean {
 }
 
 /**
- * Whether every request of the binding has the parameter. A parameter without a default is there only if the binding
- * demands it. A parameter that needs other parameters is there only if the binding demands those, too.
+ * Whether every request of the binding has a value for the parameter. A parameter with `when: present` always has one.
+ * Any other needs a default, and `when: present` for each parameter that it depends on. If a model takes both `size`
+ * and a table of sizes, a request has either `size` or the other two size parameters. Then none of the three is
+ * certain, unless `when` excludes `size`.
  */
 function isAlwaysThere({ model, binding: { when = {} } }: BindingAt, name: string): boolean {
   if (name === 'prompt' || when[name] === 'present') return true;

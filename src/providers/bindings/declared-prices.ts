@@ -7,7 +7,7 @@ import { AMOUNTS, MATCHED, type Price } from './price.ts';
 import { amountFault, microsOf } from './price-amount.ts';
 
 const RULES = ['none', 'full'] as const;
-/** A row belongs to the model that declares it, so it does not name a model. */
+/** A row of prices belongs to the model that declares it, so it has no field `model`. */
 const FITS = MATCHED.filter((name) => name !== 'model');
 const FIELDS: readonly string[] = [...FITS, ...AMOUNTS, 'on_failure', 'on_cancel'];
 
@@ -36,7 +36,7 @@ export function checkPrices(file: YamlFile, model: Declaration): void {
   });
 }
 
-/** @returns the allowed values; null: any text */
+/** @returns the allowed values; null if any text is allowed; empty if the model has no such parameter or enum */
 function valuesOf(model: Declaration, name: string): readonly string[] | null {
   if (name === 'provider') return model.bindings.map(({ provider }) => provider);
   if (name === 'on_failure' || name === 'on_cancel') return RULES;
@@ -45,7 +45,7 @@ function valuesOf(model: Declaration, name: string): readonly string[] | null {
   return isTaken ? (parameterSchemaOf(model, name).enum ?? []).map(String) : [];
 }
 
-/** The prices of a model whose declaration was checked. */
+/** The prices of a model. Its declaration must have passed `checkPrices`. */
 export const declaredPrices = (model: Pick<Model, 'prices'>): Price[] => model.prices.map(priceOf);
 
 function priceOf(row: Row): Price {

@@ -17,7 +17,7 @@ export function modelsPath({ models, dataDir }: Pick<Given, 'models' | 'dataDir'
 
 /**
  * @param createdAtOf returns the unix seconds at which an id was first loaded
- * @param more further names that are taken, each with what uses it
+ * @param more further ids that no model of the folder may have, each with what it is used for
  */
 export function openModelFolder(
   path: string,
@@ -31,8 +31,8 @@ export function openModelFolder(
 }
 
 /**
- * Loads the operator's models. Call it before anything else asks for a model.
- * @throws ConfigError with every fault of every file
+ * Loads the operator's models. Call this before any other code reads the catalog.
+ * @throws ConfigError with every fault of every file, up to MAX_FAULTS
  */
 export async function loadModels(config: Given): Promise<void> {
   const path = modelsPath(config);
@@ -53,7 +53,7 @@ export async function loadModels(config: Given): Promise<void> {
 
 let loaded: { folder: ModelFolder; stamp: string } | null = null;
 
-/** The folder from which the present models were read at the start, and its stamp at that time. */
+/** The folder that `loadModels` has read, and its stamp at that time; null if there is none. */
 export const loadedFolder = (): typeof loaded => loaded;
 
 /** The most faults that are reported for all files together. */

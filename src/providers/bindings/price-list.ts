@@ -16,8 +16,9 @@ interface Candidate {
 }
 
 /**
- * The prices that a client of a model may have to pay. Rows that name resolution and quality come first. If several
- * bindings may serve the model, the highest price counts, because the client does not choose the binding.
+ * The prices that a client of a model may have to pay. Rows that name both resolution and quality come first, then rows
+ * that name one of the two. If several bindings may serve the model, the highest price counts, because the client does
+ * not choose the binding.
  */
 export function priceList(prices: readonly Price[], model: string, candidates: readonly Candidate[]): ModelPriceView[] {
   const dearest = new Map<string, ModelPriceView>();
@@ -28,8 +29,8 @@ export function priceList(prices: readonly Price[], model: string, candidates: r
       if (!other || other.amount_micros < row.amount_micros) dearest.set(key, row);
     }
   }
-  // A row without resolution and quality is for all other requests. It goes last, so that it does not hide a more
-  // specific row of another binding.
+  // A row without resolution and quality is for every request that no row above it fits. So it goes last. Otherwise it
+  // would hide a more specific row of another binding.
   const named = ({ resolution, quality }: ModelPriceView) =>
     Number(resolution !== undefined) + Number(quality !== undefined);
   return [...dearest.values()].sort((a, b) => named(b) - named(a));

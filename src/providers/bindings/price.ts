@@ -16,9 +16,7 @@ export type Amount = (typeof AMOUNTS)[number];
 
 export const MATCHED = ['provider', 'model', 'upstream_model', 'resolution', 'quality'] as const;
 
-/**
- * A row of `prices` in the PROVIDERS file or in a declaration. If `fits` lacks a field, the row fits every value of it.
- */
+/** A row of `prices` in the PROVIDERS file or in a declaration. A field that is absent in `fits` may have any value. */
 export interface Price {
   fits: Partial<Record<(typeof MATCHED)[number], string>>;
   /** Micro-units. */
@@ -27,18 +25,21 @@ export interface Price {
   onCancel: 'none' | 'full';
 }
 
-/** What a paid call requests from a binding. */
+/** What a price depends on: the binding and the request of a paid call. */
 export interface PricedRequest {
   provider: string;
   /** The id of the model in this service. */
   model: string;
   upstreamModel: string;
   input: Pick<ResolvedInput, 'resolution' | 'size' | 'n' | 'duration'> & { quality?: string };
-  /** Values that the provider uses in place of requested ones. */
+  /** The values that the provider uses instead of requested ones. The price is that of the values used. */
   approximations: readonly Approximation[];
 }
 
-/** @returns the first price that fits, with the full amount for this request; null: none fits */
+/**
+ * @returns the first price that fits, with the full amount for this request unless the price is by tokens alone; null
+ *   if none fits
+ */
 export function priceOf(prices: readonly Price[], request: PricedRequest): FixedPrice | null {
   const { provider, model, upstreamModel: upstream_model } = request;
   const resolution = usedOf(request, 'resolution') as string | undefined;

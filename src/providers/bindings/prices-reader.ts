@@ -9,11 +9,11 @@ import type { Fields, YamlFields } from './yaml-fields.ts';
 const RULES = ['none', 'full'] as const;
 const FIELDS = [...MATCHED, ...AMOUNTS, 'on_failure', 'on_cancel'];
 
-/** Reads `currency` and `prices` of the PROVIDERS file. Faults go to `yaml`. */
+/** Reads `currency` and `prices` of the PROVIDERS file. Adds every fault to `yaml`. */
 export class PricesReader {
   constructor(private readonly yaml: YamlFields) {}
 
-  /** @returns an ISO 4217 code */
+  /** @returns an ISO 4217 code; USD after a fault */
   currency(node: Node | null): string {
     if (isScalar(node) && typeof node.value === 'string' && /^[A-Z]{3}$/.test(node.value)) return node.value;
     const value = isScalar(node) ? `"${String(node.value)}"` : 'a list or map';
@@ -60,7 +60,9 @@ export class PricesReader {
     };
   }
 
-  /** Reads the text of the file, because a number of JavaScript is not exact. */
+  /**
+   * Reads an amount from the text of the file, because a number of JavaScript is not exact. Returns 0 after a fault.
+   */
   private amount(name: string, node: Node | null | undefined): bigint {
     const text = isScalar(node) ? textOf(node) : null;
     const micros = microsOf(text ?? '');
@@ -72,7 +74,7 @@ export class PricesReader {
 
 const textOf = (node: Scalar): string => (typeof node.value === 'string' ? node.value : (node.source ?? '')).trim();
 
-/** The values of a parameter, of one model or of all. */
+/** The allowed values of a parameter: in one model, or in all models if `modelId` is undefined. */
 function valuesIn(parameter: string, modelId: string | undefined): string[] {
   const models = catalog.models.filter(({ id }) => modelId === undefined || id === modelId);
   return [...new Set(models.flatMap(({ parameters }) => valuesOf(parameters, parameter)))];

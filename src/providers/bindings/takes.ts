@@ -20,7 +20,7 @@ const SEEDANCE = [
 
 type Takes = Partial<Record<MediaKind, readonly string[]>>;
 
-/** Models with a parameter `quality`. */
+/** Upstream models that take the parameter `quality` through the `openai` provider. */
 const GPT_IMAGE = /(^|\/)(gpt-image-|chatgpt-image)/;
 
 /** The parameters that the adapters of fal and Replicate translate themselves, by family of the upstream model. */
@@ -43,8 +43,8 @@ const FAMILIES: readonly [RegExp, Readonly<Record<'fal' | 'replicate', Takes>>][
 ];
 
 /**
- * The parameters that an adapter sends by its own translation.
- * @returns null when the adapter cannot make this kind
+ * The parameters that an adapter translates and sends itself. Empty if the binding writes out the whole input.
+ * @returns null when the adapter cannot make this kind, or has no translation for the upstream model
  */
 export function takenBy({ provider, dialect = 'openai', model = '', send }: DeclaredBinding, kind: MediaKind) {
   switch (provider) {
@@ -75,5 +75,5 @@ export function takenBy({ provider, dialect = 'openai', model = '', send }: Decl
   }
 }
 
-/** Whether the adapter has a translation for the upstream model. */
+/** Whether the adapters of fal and Replicate have a translation for the upstream model. */
 export const isKnownFamily = (model: string): boolean => FAMILIES.some(([family]) => family.test(model));

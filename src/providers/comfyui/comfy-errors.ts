@@ -50,7 +50,7 @@ export function uploadRefused(request: ProviderRequest, reply: UpstreamReply): P
 /** @returns why a run that has ended has no result; null when it succeeded */
 export function runFailure({ upstream }: ProviderRequest, entry: HistoryEntry): ProviderError | null {
   const cause = (code: string, message?: string) => operatorCause('comfyui', upstream.apiKey, { code, message });
-  // A cancel by this service ends the polling too, so this run was interrupted by a user of the server.
+  // After its own cancel, this service does not read the run again. So a user of the server has interrupted this run.
   if (eventOf(entry, 'execution_interrupted')) {
     return new ProviderError('provider_unavailable', { cause: cause('execution_interrupted') });
   }

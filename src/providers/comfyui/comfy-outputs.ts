@@ -9,13 +9,16 @@ import { outputFiles } from './history.ts';
 
 interface Wanted {
   run: Run;
-  /** The index of the run of the workflow. */
+  /** The index of this run among the runs of the request. */
   index: number;
   expected: number;
   signal: AbortSignal;
 }
 
-/** Downloads what a run has saved. @throws ProviderError */
+/**
+ * Downloads the files that a run has saved.
+ * @throws ProviderError internal_error when their number is not `expected`; the errors of `download`
+ */
 export async function downloadOutputs(
   request: ProviderRequest,
   entry: HistoryEntry,

@@ -13,7 +13,7 @@ import type { Workflow } from './workflow.ts';
 export interface ComfyPlan {
   workflow: Workflow;
   /**
-   * The values of the slots, without those that differ between runs, and without images, which the server names at
+   * The values of the slots that are the same in all runs. Images are not included, because the server names them at
    * upload.
    */
   values: SlotValues;
@@ -67,7 +67,7 @@ function valuesFor(
   };
 }
 
-/** The parameters that have slots with their own names, with values as the binding maps them. */
+/** The values of the parameters by name, as the binding maps them. Each may fill a slot of the same name. */
 function ownValues(request: ProviderRequest): SlotValues {
   const valueOf = slotValues(request);
   const names = Object.keys(request.input);
@@ -77,7 +77,7 @@ function ownValues(request: ProviderRequest): SlotValues {
   ) as SlotValues;
 }
 
-/** The parsed workflows of declarations, by their JSON. */
+/** Cache of the parsed workflows of declarations. The key is the JSON object itself. */
 const declared = new WeakMap<object, Template>();
 
 function declaredTemplate(request: ProviderRequest, name: string): Template {
@@ -91,7 +91,7 @@ function declaredTemplate(request: ProviderRequest, name: string): Template {
   return template;
 }
 
-/** The file was valid at the start of the service. If it is no longer valid, the next provider is tried. */
+/** The workflow was valid at the start of the service. If its file has become invalid, the next provider is tried. */
 function templateOf(request: ProviderRequest): Template {
   const { upstream, model } = request;
   const workflow = upstream.declared?.workflow;
@@ -126,8 +126,8 @@ function sizeNotes(request: ProviderRequest, { width, height }: Size): Approxima
 }
 
 /**
- * The number of outputs of each run: batches if the workflow has a slot for them, otherwise one image per run, each
- * with a seed of its own.
+ * The number of outputs of each run. With a slot `batch_size`, a run makes several images; without one, a single image.
+ * Every run has a seed of its own, so several runs need a slot for it.
  */
 function countsOf({ input, upstream }: ProviderRequest, template: Template, slots: Set<Slot>): number[] {
   const { n = 1 } = input;
@@ -182,8 +182,8 @@ interface Frames {
 }
 
 /**
- * A workflow with `{{kept_frames}}` makes at least as many frames as requested, and cuts off the rest. Other workflows
- * keep all frames.
+ * A workflow with `{{kept_frames}}` makes at least the requested number of frames, and cuts off the surplus. A workflow
+ * without it keeps all frames, and rounds their number to the nearest step.
  */
 function framesOf(requested: number, { frame_step: step = 4 }: Template, slots: Set<Slot>): Frames {
   const isCut = slots.has('kept_frames');

@@ -25,7 +25,10 @@ import { JobWatch } from './job-watch.ts';
 import { clientId, promptId, seedOf } from './prompt-id.ts';
 import { fill, type SlotValues } from './slots.ts';
 
-/** A run may move from the queue to the history between two reads. After three misses in a row it counts as lost. */
+/**
+ * A run may move from the queue to the history between the reads of the two, and be found in neither. After three such
+ * misses in a row, it counts as lost.
+ */
 const MAX_MISSES = 3;
 
 const CANCEL_TIMEOUT_MS = 5_000;
@@ -35,11 +38,11 @@ export class ComfyRun {
   private readonly intervalMs: number;
   private readonly watch: JobWatch;
   private images: Promise<SlotValues> | null = null;
-  /** How often the server lost the run of each index. */
+  /** How often the server has lost each run, by the index of the run. */
   private readonly losses: number[] = [];
   /**
-   * The report of each lost attempt, by its number. All runs that one restart of the server has lost share one report,
-   * so the restart costs one attempt.
+   * The reports of lost runs, by the number of the loss: the first loss of a run, the second, and so on. Runs that are
+   * lost together share one report, so a restart of the server costs one attempt.
    */
   private readonly lostAttempts: Promise<void>[] = [];
 
@@ -134,7 +137,8 @@ export class ComfyRun {
   }
 
   /**
-   * The seed of a run. A given seed rises by the number of images in the runs before, so that no two runs share a seed.
+   * The seed of a run. The seed of a request is raised by the number of images in the earlier runs, so that no two runs
+   * share a seed.
    */
   private seedAt(index: number): number {
     const { input, taskId } = this.request;
@@ -143,8 +147,8 @@ export class ComfyRun {
   }
 
   /**
-   * The server checks a submission for a moment before it queues the run. A run that three lookups do not find does not
-   * exist.
+   * Looks for a run whose submission got no answer. The server checks a submission for a moment before it queues the
+   * run. If three lookups do not find the run, it does not exist.
    */
   private async lookUp(id: string, { cause, retryAfterMs }: ProviderError, signal: AbortSignal): Promise<Accepted> {
     for (let lookup = 1; lookup <= MAX_MISSES; lookup++) {
@@ -168,15 +172,15 @@ export class ComfyRun {
   }
 
   /**
-   * A restarted server has lost its queue and history, and a user can clear them. The run costs nothing, so it is made
-   * again.
+   * Submits a lost run again, which costs nothing. A server loses its queue and history by a restart, or a user clears
+   * them.
    */
   private async resubmit(id: string, index: number, signal: AbortSignal): Promise<void> {
     const losses = (this.losses[index] ?? 0) + 1;
     this.losses[index] = losses;
     await (this.lostAttempts[losses] ??= this.run.resubmitting());
     this.assertImages();
-    this.images = null; // the files may be lost too
+    this.images = null; // a server that lost the run may have lost the images
     this.watch.follow(id, Object.keys(this.plan.workflow));
     for (;;) {
       try {
@@ -193,8 +197,8 @@ export class ComfyRun {
   }
 
   /**
-   * A worker that claims a video again has no images, so it cannot make a lost run again.
-   * @throws ProviderError, upon which the task starts from the beginning
+   * A worker that takes over a video has no images, so it cannot submit a lost run again.
+   * @throws ProviderError provider_unavailable, after which the task starts from the beginning
    */
   private assertImages(): void {
     const { plan, request } = this;
@@ -205,8 +209,8 @@ export class ComfyRun {
 }
 
 /**
- * The run without the `?` at the end of `upstreamId`, which marks a further submission that got no answer. `runJobs`
- * would give up at the mark, but here such a submission is looked up by its id.
+ * The run without the `?` at the end of `upstreamId`. The mark stands for a further submission that got no answer.
+ * `runJobs` would give up at the mark, but here the submission is looked up by its id.
  */
 function withoutIntent(run: Run): Run {
   return {

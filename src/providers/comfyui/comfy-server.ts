@@ -22,7 +22,7 @@ const EXTENSIONS = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'web
 const CONFIRM_READS = 5;
 const CONFIRM_MS = 200;
 
-/** The time limit of a lookup, because a lookup takes a slot of the worker. The polls after it take none. */
+/** The time limit of a lookup. It is short, because a lookup takes a slot of the worker. A poll takes none. */
 const LOOKUP_TIMEOUT_MS = 10_000;
 
 /** ComfyUI has no credentials of its own, but a proxy in front of it may require one. */
@@ -62,8 +62,10 @@ export async function readQueue(
 }
 
 /**
- * Reads the queue first. A run that leaves the queue is in the history at the same moment, so it is never missed.
- * @throws ProviderError provider_unavailable when the server cannot be reached
+ * Whether the server has the run in its queue or its history. A run that leaves the queue is in the history at the same
+ * moment, so the queue is read first.
+ * @throws ProviderError provider_unavailable when the server cannot be reached; provider_rejected or internal_error
+ *   when it refuses the reads
  */
 export async function isKnown(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)]);
@@ -77,8 +79,8 @@ export async function isKnown(request: ProviderRequest, id: string, signal: Abor
 }
 
 /**
- * As `isKnown`, for a submission without an answer. Also true if the server cannot be read: the run is then polled like
- * others, and submitted again if the server does not have it.
+ * As `isKnown`, but true if the server cannot be read. The caller then polls the run, and submits it again if the polls
+ * do not find it.
  */
 export async function isSubmitted(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean> {
   try {

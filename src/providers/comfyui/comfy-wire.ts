@@ -11,7 +11,7 @@ export const historyEntry = z.object({
 });
 export type HistoryEntry = z.infer<typeof historyEntry>;
 
-/** The answer of `GET /history/{id}`: records by run id; empty while the run is not over. */
+/** The answer of `GET /history/{id}`: records by run id. It is empty if the run has not ended or does not exist. */
 export const history = z.record(z.string(), z.unknown());
 
 /** The answer of `GET /queue`. An item is `[number, prompt id, workflow, …]`. */
@@ -53,7 +53,7 @@ export const executionError = z.object({
   exception_message: anything(),
 });
 
-/** A saved file, with the parameters of `GET /view`. */
+/** A file in `outputs`. Its fields are the parameters of `GET /view`, which returns the content. */
 export const outputFile = z.object({ filename: z.string(), type: z.string(), subfolder: text() });
 
 function items() {

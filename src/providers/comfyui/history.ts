@@ -1,7 +1,7 @@
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import { type HistoryEntry, outputFile } from './comfy-wire.ts';
 
-/** A file on the server, with the parameters of its `/view`. */
+/** A file on the server. Its fields are the parameters of `GET /view`, which returns the content. */
 export interface OutputFile {
   filename: string;
   subfolder: string;

@@ -4,7 +4,7 @@ import type { Slot } from './slots.ts';
 
 /** One way to pass a request's images to a workflow. */
 export interface ImageRoles {
-  /** The image of each slot. It is read from the request once the images are fetched. */
+  /** The image of each slot. `of` finds it in the request, once the images are fetched. */
   images: { slot: Slot; of: (images: ProviderRequest['images']) => InputImage | null | undefined }[];
   approximations: Approximation[];
 }
@@ -17,7 +17,7 @@ const lastFrame: ImageRoles['images'][number] = { slot: 'last_frame', of: (image
 const mask: ImageRoles['images'][number] = { slot: 'mask', of: (images) => images.mask };
 const firstFrame: ImageRoles['images'][number] = { slot: 'first_frame', of: ({ firstFrame }) => firstFrame };
 
-/** The first frame, passed as a reference. */
+/** The first frame as a reference image, for a workflow without a slot for a first frame. */
 const firstFrameAsReference: ImageRoles['images'][number] = { slot: 'image_1', of: firstFrame.of };
 const NOT_FIRST: Approximation = {
   param: 'first_frame_image_url',
@@ -26,7 +26,8 @@ const NOT_FIRST: Approximation = {
 };
 
 /**
- * Reads only the input, because the images may not be fetched yet.
+ * The ways to pass the images of a request to a workflow. Reads only the input, because the images may not be fetched
+ * yet.
  * @returns the exact way first, then the approximations
  */
 export function imageRoles(request: ProviderRequest): ImageRoles[] {

@@ -12,11 +12,11 @@ export const SHIPPED_TEMPLATES: Readonly<Record<string, Template>> = {
   'nano-banana-pro': nanoBananaPro,
 };
 
-/** Parsed files by path; a changed file is read again. */
+/** The parsed workflow files by path. A file whose time or size has changed is read again. */
 const files = new Map<string, { version: string; template: Template }>();
 
 /**
- * @param name `default`: the shipped template of the model. The id of a model: the shipped template of that model. A
+ * @param name `default`: the shipped template of `modelId`. The id of a model: the shipped template of that model. A
  *   path that ends in `.json`: a workflow file, relative to the working directory of the service
  * @throws TemplateError with a message for the operator
  */

@@ -6,8 +6,8 @@ import type { SocketMessage } from './comfy-wire.ts';
  */
 export class ProgressMeter {
   /**
-   * The share of each node by its id, 0 to 1. Nodes that another node expands into have ids of their own and do not
-   * count.
+   * The finished share of each node by its id, 0 to 1. A node may expand into further nodes, which have ids of their
+   * own and do not count.
    */
   private readonly shares = new Map<string, number>();
   private current: string | null = null;
@@ -17,7 +17,7 @@ export class ProgressMeter {
     for (const id of nodeIds) this.shares.set(id, 0);
   }
 
-  /** Whether the server has finished the run. The history then contains its outcome. */
+  /** Whether the server has finished the run. The history contains the outcome then, or a moment later. */
   get ended(): boolean {
     return this.hasEnded;
   }

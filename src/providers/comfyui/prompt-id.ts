@@ -9,8 +9,8 @@ export function promptId(taskId: string, run: number): string {
 }
 
 /**
- * The id of the socket that receives a task's progress. It is the same after a crash, so the next claim receives the
- * progress too.
+ * The id of the socket that receives a task's progress. It is the same in every attempt of the task. So a worker that
+ * takes over the task receives the progress too.
  */
 export const clientId = (taskId: string): string => uuidOf(`client of ${taskId}`);
 

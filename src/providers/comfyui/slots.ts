@@ -24,7 +24,7 @@ export type SlotValues = Partial<Record<string, string | number | boolean>>;
 const REFERENCES = Array.from({ length: WIDEST.maxItems }, (_, i) => `image_${i + 1}` as const);
 const IMAGE_SLOTS: readonly Slot[] = [...REFERENCES, 'first_frame', 'last_frame', 'mask'];
 
-/** The slots of reference images. */
+/** The slots of reference images. `image` is another name of `image_1`. */
 export const REFERENCE_SLOTS: ReadonlySet<string> = new Set(['image', ...REFERENCES]);
 
 const SLOTS: ReadonlySet<string> = new Set<Slot>([
@@ -59,12 +59,13 @@ export function slotsOf(workflow: Workflow, unknown: (text: string) => void = ()
   return slots;
 }
 
-/** The slots of a workflow that take an image. The workflow fits a request only if it has these images and no other. */
+/** The image slots of a workflow. The workflow fits a request only if the request has exactly these images. */
 export const imagesOf = (slots: Set<Slot>): Slot[] => IMAGE_SLOTS.filter((slot) => slots.has(slot));
 
 /**
- * A copy with the slots replaced. A string that consists of one slot becomes the value itself, so numbers stay numbers.
- * In other text the value is inserted. Values are not searched for slots, because a prompt may contain braces.
+ * A copy of the workflow with its slots filled. A string that consists of one slot becomes the value itself, so numbers
+ * stay numbers. In any longer string, the value is inserted as text. A slot without a value stays as it is. Values are
+ * not searched for slots, because a prompt may contain braces.
  */
 export function fill(workflow: Workflow, given: SlotValues): Workflow {
   const values: SlotValues = { ...given, image: given.image_1 };

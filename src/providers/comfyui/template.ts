@@ -4,7 +4,7 @@ import type { Workflow } from './workflow.ts';
 
 /** The content of a workflow file: the graphs that serve a model, and their limits. */
 export interface Template {
-  /** The first workflow with a slot for every value of the request is used. */
+  /** A request uses the first workflow that has a slot for each of its values. */
   workflows: Workflow[];
   /** Frame rate of the video, for workflows with `{{frames}}`. */
   frames_per_second?: number;
@@ -56,12 +56,12 @@ const TEMPLATE = {
 const NONE: ReadonlySet<string> = new Set();
 
 let compiled: ValidateFunction<Template> | undefined;
-/** Compiled at the first use, because most processes read no such file. */
+/** Compiled at the first use, because most processes read no workflow file. */
 const templateCheck = (): ValidateFunction<Template> => (compiled ??= new Ajv().compile<Template>(TEMPLATE));
 
 /**
  * @param json a template, or a single workflow as ComfyUI exports it for its API
- * @param own further names that slots may have
+ * @param own names that slots may have besides the usual ones
  * @throws TemplateError
  */
 export function parseTemplate(json: unknown, own: ReadonlySet<string> = NONE): Template {

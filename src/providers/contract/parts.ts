@@ -1,19 +1,24 @@
 import { hasSlot } from '../templates/template.ts';
 import type { ProviderRequest } from './provider.ts';
 
-/** The most pictures of one call, if its declaration does not state a number. */
+/** The most pictures of one call, if the binding does not state `max_n`. */
 export const DEFAULT_PICTURES = 10;
 
-/** One of the calls that make the outputs of a request: the index of its first output, and how many it makes. */
+/**
+ * One of the calls that make the outputs of a request: the index of its first output, and the number of its outputs.
+ */
 export interface Part {
   first: number;
   n: number;
 }
 
-/** The most pictures of one call that a template writes out: 1 if the template has no slot for the number. */
+/** The most pictures that one call with this template may request: 1 if it has no slot for the number. */
 export const mostIn = (template: unknown): number => (hasSlot(template, 'n') ? DEFAULT_PICTURES : 1);
 
-/** @param most the most pictures of one call */
+/**
+ * Divides the outputs of a request among calls.
+ * @param most the most pictures of one call
+ */
 export function partsOf({ kind, input }: ProviderRequest, most: number): Part[] {
   const wanted = kind === 'image' ? (input.n ?? 1) : 1;
   return Array.from({ length: Math.ceil(wanted / most) }, (_, at) => ({
@@ -22,7 +27,10 @@ export function partsOf({ kind, input }: ProviderRequest, most: number): Part[] 
   }));
 }
 
-/** The request of one call: its number of pictures, and a seed that continues from the calls before. */
+/**
+ * The request of one call, with its number of pictures. A seed of the client is raised by the index of the first
+ * output.
+ */
 export function partOf(request: ProviderRequest, { first, n }: Part): ProviderRequest {
   const { input, kind } = request;
   const seed = input.seed === undefined ? {} : { seed: input.seed + first };

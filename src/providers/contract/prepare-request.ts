@@ -13,15 +13,19 @@ import type { Condition } from '../../models/definition/declared-binding.ts';
 import { eachText, slotsOf } from '../templates/template.ts';
 import { chooseSize, parsePixels, type Size, type SizeChoice, type SizeTable } from '../../models/definition/sizes.ts';
 
-/** Hints that a provider may ignore, with the value that it uses then. The task records an ignored hint. */
+/**
+ * Hints that a provider may ignore, each with the value that the provider uses instead. The task records an ignored
+ * hint.
+ */
 const LEFT_TO_MODEL = { quality: 'auto' } as const;
 type Hint = keyof typeof LEFT_TO_MODEL;
 
 export const isHint = (param: string): param is Hint => Object.hasOwn(LEFT_TO_MODEL, param);
 
 /**
- * Calls `provider.prepare` if the request fits the binding and every parameter of the input is used. Without this check
- * an unknown parameter would be dropped silently.
+ * Calls `provider.prepare`, if the request fits the binding and no parameter would be dropped silently. A parameter may
+ * be sent, replaced as `approximate` says, or ignored as a hint, which the task records. A parameter with a single
+ * allowed value may be left out.
  * @throws UnsupportedRequest
  */
 export function prepareRequest(provider: Provider, request: ProviderRequest): PreparedRequest {
@@ -78,7 +82,7 @@ const hasOneValue = (definition: Definition | undefined, param: string): boolean
 const SIZE_SLOTS = ['width', 'height', 'size'];
 const SIZE_PARAMETERS = ['size', 'aspect_ratio', 'resolution'];
 
-/** The names of each template. They are kept, because many requests have the same binding. */
+/** Cache: the parameters and other slots that each template uses. Requests with the same binding share its template. */
 const namesInTemplate = new WeakMap<object, ReadonlySet<string>>();
 const NO_NAMES: ReadonlySet<string> = new Set();
 
@@ -94,8 +98,8 @@ function namesIn(template: unknown): ReadonlySet<string> {
 }
 
 /**
- * The record of a parameter that the binding replaces by its default, or does without. A request for the default needs
- * no record.
+ * The record of a parameter in `approximate`. The binding sends the default instead of the value or, without a default,
+ * nothing. A request for the default value needs no record.
  */
 function approximated(param: string, value: unknown, byDefault: unknown): Approximation[] {
   if (value === byDefault) return [];
@@ -103,7 +107,7 @@ function approximated(param: string, value: unknown, byDefault: unknown): Approx
   return [{ param, requested: shown(value), used: byDefault === undefined ? 'none' : shown(byDefault) }];
 }
 
-/** The record of a hint that is not sent; empty if the client left it out, or wants the value that is used anyway. */
+/** The record of a hint that is not sent. Empty if the client gave no value, or the one that the provider uses. */
 export function leftToModel(param: Hint, input: ResolvedInput): Approximation[] {
   const [requested, used] = [input[param], LEFT_TO_MODEL[param]];
   return requested === undefined || requested === used ? [] : [{ param, requested, used }];
@@ -112,7 +116,7 @@ export function leftToModel(param: Hint, input: ResolvedInput): Approximation[] 
 interface Options {
   /** The sizes of the upstream's model, if they differ from those of the model that the client named. */
   sizes?: SizeTable;
-  /** Whether the upstream accepts a size. */
+  /** Whether the upstream accepts a size. Missing: it accepts every size. */
   accepts?: ((size: Size) => boolean) | undefined;
 }
 

@@ -9,10 +9,10 @@ import type { Tokens } from '../../tasks/record/task-usage.ts';
 
 /**
  * A reference image that the worker has fetched and checked: a still JPEG, PNG or WebP. The images of one request may
- * have 320 MB, so an image stays in its file, and adapters read it while they send it.
+ * have 320 MB together. So an image stays in its file, and adapters read it while they send it.
  */
 export interface InputImage {
-  /** The path of its file, which exists until `Run.releaseImages` or the end of the run. */
+  /** The path of the image file, which exists until `Run.releaseImages` or the end of the run. */
   path: string;
   /** Bytes. */
   size: number;
@@ -45,7 +45,7 @@ export interface ResolvedInput {
   last_frame_image_url?: string;
   reference_image_url?: string;
   generate_audio?: boolean;
-  /** Exact pixels, `1024x768`. aspect_ratio and resolution are then missing. */
+  /** Exact pixels, such as `1024x768`. A request with a size has neither aspect_ratio nor resolution. */
   size?: string;
   negative_prompt?: string;
   seed?: number;
@@ -61,14 +61,17 @@ export const OF_WORKER: readonly string[] = ['output_format', 'output_compressio
 export interface Upstream {
   /** The upstream's own name of the model. */
   model: string;
-  /** Without a trailing slash. Includes `/v1` or `/api/v3` if the paths of the upstream do. */
+  /** Without a trailing slash. Includes `/v1` or `/api/v3` if all paths of the upstream begin with it. */
   baseUrl: string;
-  readonly apiKey: string | null; // a SIGHUP replaces it
-  /** `nearest`: a duration that the model cannot make is rounded to one that it can make, and the task records that. */
+  readonly apiKey: string | null; // a getter, because a SIGHUP may replace the key
+  /**
+   * `nearest`: a duration that the model cannot make is rounded to one that it can make, and the task records the
+   * change.
+   */
   durationPolicy: 'exact' | 'nearest';
   /** Milliseconds between polls; null: the adapter's own interval. */
   pollIntervalMs: number | null;
-  /** The binding as its declaration has it; missing for a binding of the PROVIDERS file. */
+  /** The binding as written in the declaration of the model. Absent for any other binding. */
   declared?: DeclaredBinding;
 }
 
@@ -103,7 +106,10 @@ export interface ProviderRequest {
 export const definitionOf = ({ definition, model }: ProviderRequest): Definition | undefined =>
   definition ?? findModel(model);
 
-/** Why a run was stopped. Only after `deadline` does the run still record an outcome. */
+/**
+ * Why a run was stopped. `ended`: the task has been ended by someone else, for example by a cancel. After `deadline`,
+ * the run itself records the outcome. After any other reason, it records none.
+ */
 export type StopReason = 'ended' | 'deadline' | 'lease_lost' | 'shutdown';
 
 const RESULT_UNWANTED: readonly unknown[] = ['ended', 'deadline'] satisfies StopReason[];
@@ -115,32 +121,40 @@ const RESULT_UNWANTED: readonly unknown[] = ['ended', 'deadline'] satisfies Stop
 export const isResultUnwanted = (reason: unknown): boolean => RESULT_UNWANTED.includes(reason);
 
 /**
- * The task that a provider works on, as the provider sees it. Each promise resolves once the database has committed the
- * change.
+ * The task that a provider works on, as the provider sees it. If a method records something and returns a promise, the
+ * promise resolves once the database has committed the record.
  */
 export interface Run {
   /** Set when a job of an earlier attempt was accepted: poll that job, and submit no other. */
   readonly upstreamId: string | null;
-  /** Whether an earlier attempt committed its intent to submit. The outcome of that call is unknown. */
+  /**
+   * Whether an earlier attempt recorded its intent to submit. If so, and `upstreamId` is null, the outcome of its call
+   * is unknown.
+   */
   readonly submittedBefore: boolean;
   /** A directory for large files of this run only. It is deleted after the run. */
   readonly scratchDir: string;
   /** Aborts on cancel, deadline, shutdown and a lost lease; `generate` must then settle within 1 s. */
   readonly signal: AbortSignal;
-  /** How many early stages of the picture are wanted at most, 0 to 3; 0 unless the task makes exactly one picture. */
+  /**
+   * The most early stages of the picture that are wanted, 0 to 3. It is 0 unless the task makes exactly one picture.
+   */
   readonly partialImages: number;
   /**
-   * Reports percent, 0 to 100. Call it as often as you like: writes are combined, and a value lower than before is
-   * ignored.
+   * Reports the progress in percent, 0 to 100. Call it as often as you like: writes are combined, and a value lower
+   * than before is ignored.
    */
   progress(percent: number): void;
-  /** Records the tokens that the upstream reports for one answer. Those of several answers are added up. */
+  /** Records the tokens that the upstream reports for one answer. The tokens of several answers are added up. */
   tokens(reported: Tokens): void;
-  /** Stores an early stage of the picture, an image file. Call it in the order of the stages; it returns at once. */
+  /**
+   * Stores an early stage of the picture; `image` is the content of an image file. Call it in the order of the stages.
+   * It returns at once.
+   */
   partialImage(image: Buffer): void;
-  /** Await it before a call that costs money. @throws LeaseLost */
+  /** Records the intent to make a paid call. Await it before the call. @throws LeaseLost */
   submitting(): Promise<void>;
-  /** Await it before one more paid call that `submitting` has not announced. @throws LeaseLost */
+  /** Records one more paid call, which `submitting` has not announced. Await it before the call. @throws LeaseLost */
   callingAgain(): Promise<void>;
   /**
    * Records that the upstream made fewer pictures than were requested. The pictures are kept, and the task records
@@ -150,7 +164,10 @@ export interface Run {
   fewer(made: number, unknown: number): void;
   /** Records the seed that was sent for each output, in the order of the outputs. Call it only if seeds were sent. */
   seeds(ofOutputs: readonly number[]): void;
-  /** Await it as soon as the upstream has returned the job's id, before the first poll. @throws LeaseLost */
+  /**
+   * Records the id of the job. Await it as soon as the upstream has returned the id, before the first poll.
+   * @throws LeaseLost
+   */
   submitted(upstreamId: string, requestId?: string | null): Promise<void>;
   /**
    * Call this before a lost job is created again under the same id. Each call uses up one attempt of the task. Only for
@@ -166,13 +183,13 @@ export interface Run {
    */
   linkTo(image: InputImage): Promise<string>;
   /**
-   * Deletes the files of the request's images: the run may poll for an hour, and other runs need the disk. Call it once
-   * every job is accepted, unless a lost job would be created again from the files.
+   * Deletes the files of the request's images, because the run may poll for an hour, and other runs need the disk. Call
+   * it once every job is accepted, unless a lost job would be created again from the files.
    */
   releaseImages(): Promise<void>;
   /**
    * Runs `work`, which only waits for the upstream: polls and pauses. Meanwhile the run takes no slot of its worker.
-   * Calls of one run must not overlap.
+   * Two calls of `polling` in one run must not overlap.
    */
   polling<Result>(work: () => Promise<Result>): Promise<Result>;
 }
@@ -203,11 +220,11 @@ export interface PreparedRequest {
 export interface Provider {
   readonly name: string;
   /**
-   * Every input parameter that the adapter uses for at least one of its models. `prepareRequest` refuses others, unless
-   * they are hints or the binding handles them.
+   * Every input parameter that the adapter uses for at least one of its models. `prepareRequest` refuses any other
+   * parameter, unless it is a hint or the binding handles it.
    */
   readonly takes: readonly (keyof ResolvedInput)[];
-  /** The adapter also takes the parameters that a model has of its own. */
+  /** The adapter also takes the parameters that only one model has. Their names begin with `x_`. */
   readonly takesOwn?: true;
   /**
    * Kinds that the adapter makes within one call. After a crash there is no job to find, so the call is repeated,
@@ -215,8 +232,8 @@ export interface Provider {
    */
   readonly synchronousKinds?: readonly MediaKind[];
   /**
-   * The adapter makes no paid call. To rehearse costs, the operator may give it a price. The worker then records each
-   * run as one paid call.
+   * The adapter makes no paid call. The operator may still give it a price, to rehearse costs. The worker then records
+   * each run as one paid call.
    */
   readonly isFree?: true;
   /**
@@ -261,7 +278,7 @@ interface ProviderErrorDetails {
   /** Shown to the client; never text of the upstream. */
   message?: string;
   param?: string;
-  /** Missing: `charged`. */
+  /** What the failed call may have cost. Missing: `charged`. */
   billing?: Billing;
   /** Milliseconds to wait, from Retry-After or its equivalent. */
   retryAfterMs?: number;
@@ -269,7 +286,7 @@ interface ProviderErrorDetails {
   cause?: unknown;
 }
 
-/** A generation failed for a reason that the client may see. The cause is for the operator's log only. */
+/** A failure of a generation, with a code and a message for the client. The cause is for the operator's log only. */
 export class ProviderError extends Error {
   readonly param: string | undefined;
   readonly billing: Billing;
@@ -288,7 +305,8 @@ export class ProviderError extends Error {
 }
 
 /**
- * The same failure, if the upstream has accepted earlier jobs or calls of the generation: at least those are billed.
+ * Changes the failure of one call for a generation whose earlier jobs or calls were accepted. The accepted ones are
+ * billed, so `none` becomes `charged`.
  */
 export function afterAccepted({ code, message, param, cause, billing }: ProviderError): ProviderError {
   return new ProviderError(code, {

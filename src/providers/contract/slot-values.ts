@@ -15,7 +15,7 @@ export function slotValues(request: ProviderRequest, index = 0): SlotValue {
     width: () => size().width,
     height: () => size().height,
     size: () => `${size().width}x${size().height}`,
-    seed: () => input.seed ?? seedOf(taskId) + index, // a given seed already differs for each call
+    seed: () => input.seed ?? seedOf(taskId) + index, // `partOf` has already raised the client's seed for this call
     n: () => input.n ?? 1,
     model: () => upstream.model,
     task_id: () => taskId,
@@ -27,7 +27,10 @@ export function slotValues(request: ProviderRequest, index = 0): SlotValue {
   };
 }
 
-/** The value to which the binding maps this one; the same value if the binding does not map the parameter. */
+/**
+ * The value after the binding's `map`. A parameter that `map` does not name keeps its value.
+ * @throws UnsupportedRequest when `map` names the parameter but not this value
+ */
 function mapped({ upstream }: ProviderRequest, name: string, value: unknown): unknown {
   const words = upstream.declared?.map?.[name];
   if (!words || value === undefined) return value;
@@ -36,8 +39,7 @@ function mapped({ upstream }: ProviderRequest, name: string, value: unknown): un
 }
 
 /**
- * The fields that a binding sends beside those of its dialect.
- *
+ * The fields of `send`, which a binding sends besides those of its dialect.
  * @param index of the first output of the call
  * @throws UnsupportedRequest
  */

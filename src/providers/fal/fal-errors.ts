@@ -12,7 +12,7 @@ const TYPES: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/^no_media_generated$/, 'provider_no_result'],
   [/^(generation|request)_timeout$/, 'provider_timeout'],
   [/^(startup_timeout|runner_|downstream_service_|internal_)/, 'provider_unavailable'],
-  [/^client_/, 'internal_error'], // stands for a cancel by this service, but after its own cancel nothing polls
+  [/^client_/, 'internal_error'], // a cancel by this service, which then stops polling, so this is unexpected
   [/^(image|file|video|audio|unsupported|feature|string|list|int|float|bool|literal|value|url)_/, 'provider_rejected'],
   [/^(greater_than|less_than|one_of|missing|enum|bad_request|url_error|auth_error|not_found)/, 'provider_rejected'],
 ];

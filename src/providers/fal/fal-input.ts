@@ -14,11 +14,11 @@ export interface FalPlan {
   /** Path of the endpoint, without a leading slash. */
   endpoint: string;
   count: number;
-  /** The seed of each request; missing: the model has none. */
+  /** The seed of each request; missing: no seed is sent. */
   seeds?: number[];
   /** Returns the input of one request. A task may need several requests, which are counted from 0. */
   input: (index: number) => object;
-  /** The mask is sent in the form of OpenAI's models. */
+  /** The model takes a mask in the form of OpenAI: a PNG with an alpha channel. */
   takesMask?: true;
   approximations: Approximation[];
 }
@@ -38,8 +38,8 @@ const NANO_BANANA = {
 };
 
 /**
- * Translates a request for the fal model of its binding. `upstream.model` is the whole endpoint if the declaration has
- * `send`. Otherwise a last segment may follow it, which depends on the images.
+ * Translates a request for the fal model of its binding. If the binding has `send`, `upstream.model` is the whole
+ * endpoint. Otherwise the translation may append a segment that depends on the images.
  * @throws UnsupportedRequest
  */
 export function falPlan(request: ProviderRequest): FalPlan {
@@ -65,7 +65,7 @@ function refuse({ input, upstream }: ProviderRequest, params: readonly (keyof Re
   if (refused !== undefined) throw new UnsupportedRequest(refused, `fal's ${upstream.model} does not take ${refused}.`);
 }
 
-/** The plan of a declaration that writes out the whole input. `upstream.model` is then the whole endpoint. */
+/** The plan of a binding that writes out the whole input in `send`. */
 function declaredPlan(request: ProviderRequest, send: object): FalPlan {
   const parts = partsOf(request, request.upstream.declared?.max_n ?? mostIn(send));
   const inputs = parts.map((part) => {

@@ -13,13 +13,15 @@ import { falPlan } from './fal-input.ts';
 import { falResult, falStatus, falSubmitted } from './fal-wire.ts';
 
 /**
- * fal keeps results for a week or more by default. The worker copies them at once, so a day is enough, even if another
- * claim takes over.
+ * fal keeps results for a week or more by default. The worker copies a result at once. A day is enough even if another
+ * worker has to take over the task.
  */
 const RESULT_LIFETIME = JSON.stringify({ expiration_duration_seconds: 86_400 });
 const SUBMIT_HEADERS = { 'x-fal-queue-priority': 'normal', 'x-fal-object-lifecycle-preference': RESULT_LIFETIME };
 
-/** The queue of fal, for gpt-image-2, the nano-bananas and Seedance 2.0. */
+/**
+ * The queue of fal. It serves gpt-image-2, the nano-bananas and Seedance 2.0, and any model whose binding has `send`.
+ */
 export const falProvider = jobAdapter({
   name: 'fal',
   takes: [
@@ -78,7 +80,7 @@ function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
   const job = parseReply(falStatus, reply.json);
   if (job.status === 'IN_PROGRESS') return { state: 'running' };
   if (job.status !== 'COMPLETED') return PENDING;
-  // If an error has no type, the result describes it better.
+  // A job with an error without a type counts as done, because the result describes that error better.
   if (job.error_type) throw statusFailure(request, job);
   return DONE;
 }
@@ -92,8 +94,8 @@ async function readResult(request: ProviderRequest, id: string, options: PollOpt
 }
 
 /**
- * The result of a failed request is the error of the model, which has a `detail`. An error without it comes from the
- * gateway.
+ * Whether a reply is the result of the request. The result of a failed request is an error of the model with a
+ * `detail`. An error without a `detail` comes from the gateway.
  */
 function isResult({ status, json }: UpstreamReply): boolean {
   if (typeof json !== 'object' || json === null) return false;

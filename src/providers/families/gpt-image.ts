@@ -5,8 +5,8 @@ import type { Size, SizeTable } from '../../models/definition/sizes.ts';
 import { requestedSize } from '../contract/prepare-request.ts';
 
 /**
- * The sizes of gpt-image-2 and its successors. A model that the PROVIDERS file binds to one of them uses the table of
- * gpt-image-2. A model whose declaration binds it uses its own table.
+ * The sizes for gpt-image-2 and its successors. A binding of the PROVIDERS file uses the table of gpt-image-2. A
+ * binding of a declaration uses the table of its own model.
  */
 export const gptImageOptions = ({ upstream }: ProviderRequest): { sizes?: SizeTable } =>
   upstream.declared ? {} : { sizes: findModel('gpt-image-2')?.sizes ?? {} };
@@ -18,8 +18,8 @@ export interface GptImageChoice {
 }
 
 /**
- * The pixels of a gpt-image-2 image, for providers that accept pixels. With `auto` the model would choose the size too.
- * So in 2K and 4K the ratio is chosen here.
+ * The pixels of a gpt-image-2 image, for providers that accept pixels. If the model chooses the ratio, it also chooses
+ * the size, about 1K. So for `auto` in 2K and 4K, the ratio is chosen here.
  * @param takes whether the provider accepts this size
  * @throws UnsupportedRequest
  */

@@ -12,14 +12,15 @@ export type Guidance = 'text' | 'first_frame' | 'first_last' | 'references';
 export interface SeedanceShot {
   prompt: string;
   guidance: Guidance;
-  /** In the order of `guidance`. References are in the order in which the prompt mentions them. */
+  /** The first frame comes before the last one. References are in the order in which the prompt mentions them. */
   images: InputImage[];
   resolution: string;
   ratio: string;
   /** Whole seconds. */
   duration: number;
   /**
-   * If the client gives no seed, the seed derives from the task id, and it identifies the job in the upstream's list.
+   * The seed of the client. Without one, the seed derives from the task id and identifies the job in the upstream's
+   * list.
    */
   seed: number;
   hasSound: boolean;

@@ -22,7 +22,7 @@ const CONTENT_POLICY = new Set([
 /** The model replied without a picture, but a retry may succeed. */
 export class NoPicture extends ProviderError {}
 
-/** The billed tokens. Thoughts are billed as output. */
+/** The billed tokens; null if the answer does not report them. Thoughts are billed as output. */
 export function tokensOf({ usageMetadata }: GenerateContentResponse): Tokens | null {
   const { promptTokenCount, candidatesTokenCount, thoughtsTokenCount } = usageMetadata ?? {};
   const tokens = reportedTokens(promptTokenCount, candidatesTokenCount);
@@ -30,8 +30,8 @@ export function tokensOf({ usageMetadata }: GenerateContentResponse): Tokens | n
 }
 
 /**
- * @throws NoPicture
- * @throws ProviderError when the prompt or the picture was refused
+ * @throws ProviderError when the prompt or the picture was refused, NoPicture when there is no picture for another
+ *   reason
  */
 export function pictureOf(
   answer: GenerateContentResponse,
@@ -39,7 +39,7 @@ export function pictureOf(
 ): Buffer {
   const candidate = answer.candidates?.[0];
   for (const { thought, inlineData } of candidate?.content?.parts ?? []) {
-    if (thought || !inlineData?.data || !inlineData.mimeType?.startsWith('image/')) continue; // thoughts hold drafts
+    if (thought || !inlineData?.data || !inlineData.mimeType?.startsWith('image/')) continue; // thoughts contain drafts
     const bytes = pictures.bytesOf(inlineData.data);
     if (bytes?.length) return bytes;
   }

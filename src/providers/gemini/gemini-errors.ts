@@ -12,7 +12,7 @@ interface Envelope {
   status: string;
   /** From ErrorInfo, for example `API_KEY_INVALID`. */
   reason: string;
-  /** From QuotaFailure. A name contains the period of its quota. */
+  /** From QuotaFailure. An id contains the period of its quota, such as `PerDay`. */
   quotaIds: string[];
   /** From RetryInfo. */
   waitMs: number | undefined;
@@ -55,13 +55,13 @@ function refusal(status: number, envelope: Envelope, cause: OperatorCause): Prov
 
 /**
  * Whether a failed request is certainly not charged. Google does not charge for requests that fail with 400 or 500
- * (https://ai.google.dev/gemini-api/docs/billing). Only an answer of the API itself proves such a failure. An answer of
- * a proxy does not, nor does a time-out of the API.
+ * (https://ai.google.dev/gemini-api/docs/billing). Only an answer of the API itself, which names a status, proves such
+ * a failure. An answer of a proxy does not, nor does 504, the time-out of the API.
  */
 const isFailedUnbilled = (status: number, { status: name }: Envelope): boolean =>
   status >= 500 && status <= 503 && name !== '';
 
-/** Whether the quota of a day or a month is used up, or billing is off: a retry in a minute cannot succeed. */
+/** Whether the quota of a day or a month is used up, or billing is off. A retry in a minute would not succeed. */
 function isQuota(status: number, { status: name, message, quotaIds }: Envelope): boolean {
   if (status === 429) return quotaIds.some((id) => /PerDay|PerMonth/i.test(id));
   return status === 400 && name === 'FAILED_PRECONDITION' && /billing/i.test(message);
@@ -86,7 +86,7 @@ const envelopeSchema = z.object({
 });
 
 /**
- * @param body the whole reply, which the SDK gives as the message of its error; a front end may wrap the envelope in a
+ * @param body the whole reply, which the SDK gives as the message of its error. A front end may wrap the envelope in a
  *   list
  */
 function envelopeOf(body: string): Envelope {

@@ -41,7 +41,8 @@ interface Call {
 }
 
 /**
- * Google's image models through generateContent. A call makes one picture, so there is no job to poll, find or cancel.
+ * Google's image models through generateContent. The answer to a call contains its picture, so there is no job to poll,
+ * find or cancel.
  */
 export class GeminiProvider implements Provider {
   readonly name = 'gemini';

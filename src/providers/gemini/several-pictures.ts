@@ -6,7 +6,7 @@ import { ProviderError, type Billing } from '../contract/provider.ts';
  * request gets all its pictures.
  */
 const MAX_ROUNDS = 6;
-/** The pause before the second round, if the upstream gives no delay. It doubles with each round. */
+/** The pause before the second round, if the upstream does not ask for another one. It doubles with each round. */
 const FIRST_PAUSE_MS = 2_000;
 const MAX_PAUSE_MS = 30_000;
 
@@ -58,8 +58,8 @@ async function callInParallel<T>(
   const either = AbortSignal.any([signal, siblings.signal]);
   const calls = Array.from({ length: count }, () =>
     makeOne(either).catch((error: unknown) => {
-      // This call was refused, and the others would be refused too, so they are aborted. Any other failure says nothing
-      // about them.
+      // This call was refused, and its siblings would be refused too, so they are aborted. Any other failure says
+      // nothing about the siblings.
       if (!either.aborted && billingOf(error) === 'none' && !isBusy(error)) siblings.abort(new AbortedBySibling());
       throw error;
     }),
@@ -75,7 +75,10 @@ const isBusy = (failure: unknown): failure is ProviderError =>
 
 const billingOf = (failure: unknown): Billing => (failure instanceof ProviderError ? failure.billing : 'unknown');
 
-/** The failure that explains the others, with the combined billing of all. */
+/**
+ * The first failure that is neither a busy upstream nor an aborted call, or else the first one. Its billing becomes the
+ * worst of all: `unknown`, else `charged`, else `none`.
+ */
 function withCombinedBilling(failures: unknown[]): unknown {
   const isOwn = (failure: unknown) => !isBusy(failure) && !(failure instanceof AbortedBySibling);
   const main = failures.find(isOwn) ?? failures[0];

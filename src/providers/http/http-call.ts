@@ -7,7 +7,10 @@ import { imagesOf } from '../wire/image-slots.ts';
 import { MAX_BYTES_WITH_RESULT, type UpstreamCall, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
 
 const DEFAULT_AUTH = 'Authorization: Bearer {{key}}';
-/** Characters that end a header or its text, or that are encoded in more than one way. */
+/**
+ * Matches a character that no header may contain: a control character, which may end the line, or one outside ASCII,
+ * which has several encodings.
+ */
 export const NOT_IN_HEADER = /[^\t\x20-\x7e]/;
 
 /** Stands for an image file while a form is only checked. */
@@ -16,7 +19,7 @@ const FILE = 'file';
 /** The declared binding of the provider `http`. It was checked when it was loaded. */
 export const declaredOf = ({ upstream }: ProviderRequest): DeclaredBinding => upstream.declared!;
 
-/** A call without open slots. */
+/** A call whose slots are all filled. */
 export type FilledCall = Pick<UpstreamCall, 'method' | 'headers' | 'json' | 'body'> & { path: string };
 
 /**
@@ -34,7 +37,7 @@ export async function fillCall(request: ProviderRequest, call: DeclaredCall, val
   };
 }
 
-/** Checks what `fillCall` would refuse, but reads no images. @throws UnsupportedRequest */
+/** Throws if `fillCall` would refuse a value. Reads no images. @throws UnsupportedRequest */
 export function assertFillable(call: DeclaredCall, valueOf: SlotValue): void {
   pathOf(call, valueOf);
   headersOf(call, valueOf);
@@ -68,7 +71,7 @@ const withoutEmptySlot = (path: string | undefined): string => path ?? '/';
 
 function segment(name: string, value: unknown): string {
   const text = String(value ?? '');
-  // A URL parser reads `.` and `..` as steps, also if they are percent-encoded.
+  // A URL parser reads `.` and `..` as steps, even if they are percent-encoded.
   if (/^\.{1,2}$/.test(text) || text.includes('\0')) throw new UnsupportedRequest(name, 'No path can hold this value.');
   return encodeURIComponent(text);
 }

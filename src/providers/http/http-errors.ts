@@ -13,7 +13,7 @@ const CODES = {
   busy: 'provider_unavailable',
 } as const satisfies Record<string, TaskErrorCode>;
 
-/** Finds the error word of an answer, and the code that the binding gives to it. */
+/** Finds the error word of an answer, and the error code that the binding assigns to this word. */
 function codeIn(
   request: ProviderRequest,
   json: unknown,

@@ -39,7 +39,7 @@ const RESULT_TIMEOUT_S = 600;
 const JOB_ID = /^[A-Za-z0-9._:~/-]{1,256}$/;
 /** Statuses of a lookup that say nothing about the job. */
 const isTemporary = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
-/** A value in place of the id of a job that does not exist yet. */
+/** Stands for the id of a job that does not exist yet, while a call is only checked. */
 const ANY_JOB = 'job';
 
 interface HttpPlan {
@@ -133,15 +133,15 @@ function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
   if (poll!.failed?.includes(status)) throw jobFailure(request, reply);
   const progress = Number(textAt(reply.json, poll!.progress));
   if (Number.isNaN(progress)) return poll!.progress === undefined ? { state: 'running' } : PENDING;
-  // A progress of 1 means 1 %. If it meant the whole, the status would be one of `done`.
+  // A progress below 1 is a fraction. A progress of 1 means 1 %: for the whole, the status would be one of `done`.
   return { state: 'running', percent: progress > 0 && progress < 1 ? progress * 100 : progress };
 }
 
 /**
  * Looks the job up once.
- * @returns null when the answer has no job
+ * @returns the id of the job; null when the answer has no job
  * @throws ProviderError provider_unavailable when the server cannot answer now, else provider_outcome_unknown; the
- *   signal's reason when it is aborted
+ *   reason of the signal when it is aborted
  */
 async function find(request: ProviderRequest, _sinceMs: number, signal: AbortSignal): Promise<string | null> {
   const { lookup } = declaredOf(request);
@@ -161,6 +161,8 @@ async function find(request: ProviderRequest, _sinceMs: number, signal: AbortSig
 /**
  * Looks the job up after a crash, several times: the intent may be seconds old, and the list of the server may lag
  * behind.
+ * @returns the id of the job; null when it certainly does not exist
+ * @throws ProviderError provider_outcome_unknown when it may exist
  */
 async function findAfterCrash(request: ProviderRequest, signal: AbortSignal): Promise<string | null> {
   for (let lookups = 1; ; lookups++) {
@@ -188,7 +190,7 @@ const jobsWithLookup: typeof jobs = {
   find: (request, signal) => findAfterCrash(paced(request), signal),
 };
 
-/** The request with the binding's own interval, unless the operator has set one for all. */
+/** The request with the poll interval of its binding, unless the operator has set one for all bindings. */
 function paced(request: ProviderRequest): ProviderRequest {
   const { every_s } = declaredOf(request).poll ?? {};
   if (every_s === undefined || request.upstream.pollIntervalMs !== null) return request;
@@ -196,7 +198,10 @@ function paced(request: ProviderRequest): ProviderRequest {
   return { ...request, upstream };
 }
 
-/** An adapter for any server whose calls a declaration writes out: submit, poll, fetch. */
+/**
+ * An adapter for servers whose calls a declaration writes out: submit, poll, cancel, lookup. It polls in the interval
+ * of the binding.
+ */
 const ofJobs = (adapter: typeof jobs): Provider => ({
   ...adapter,
   prepare: (request) => adapter.prepare(paced(request)),
@@ -206,7 +211,7 @@ const ofJobs = (adapter: typeof jobs): Provider => ({
 export const httpJobs = ofJobs(jobs);
 export const httpJobsWithLookup = ofJobs(jobsWithLookup);
 
-/** The adapter for declarations where the answer to the submit is the result. */
+/** The adapter for declarations without `poll`: the answer to `submit` is the result. */
 export const httpCalls: Provider = {
   name: 'http',
   takes: ['n'],

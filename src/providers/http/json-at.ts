@@ -1,6 +1,6 @@
 const STEP = /\.([A-Za-z0-9_-]{1,64})|\[([0-9]{1,3}|\*)\]/g;
 
-/** The values at a path such as `$.data[*].url`; empty if the path leads nowhere. */
+/** The values at a path such as `$.data[*].url`, without null. Empty if the path leads nowhere. */
 export function valuesAt(json: unknown, path: string): unknown[] {
   let values = [json];
   for (const [, name, index] of path.matchAll(STEP)) {
@@ -15,7 +15,7 @@ export function valuesAt(json: unknown, path: string): unknown[] {
   return values.filter((value) => value !== undefined && value !== null);
 }
 
-/** The text or number at a path, as text; undefined if there is none. */
+/** The first value at a path, as text; undefined if there is none, or if it is neither a text nor a number. */
 export function textAt(json: unknown, path: string | undefined): string | undefined {
   if (path === undefined) return undefined;
   const [value] = valuesAt(json, path);

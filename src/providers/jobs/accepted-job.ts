@@ -5,7 +5,7 @@ import type { Accepted } from './submit-once.ts';
 
 interface CreateCall {
   provider: string;
-  /** The paid call, which is sent once. */
+  /** The reply to the paid call, which is sent once. */
   call: Promise<UpstreamReply>;
   idOf: (reply: UpstreamReply) => string | undefined;
   requestIdOf: (reply: UpstreamReply) => string | undefined;

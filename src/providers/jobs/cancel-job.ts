@@ -17,7 +17,7 @@ interface CancelCall {
   /** The API key of the call; removed from every logged text. */
   secret: string | null;
   send: () => Promise<UpstreamReply>;
-  /** Whether a reply refuses the cancel because the job has ended, for upstreams with another status for that. */
+  /** Whether a reply with any other status than those of ENDED means that the job has ended. */
   hasEnded?: ((reply: UpstreamReply) => boolean) | undefined;
   signal: AbortSignal;
 }

@@ -1,9 +1,8 @@
-/** The estimate approaches this value and never exceeds it before the job has ended. */
+/** The estimate approaches this value and never exceeds it. */
 const MAX_PERCENT = 95;
 
 /**
- * Estimates the progress of a job whose upstream reports none. It rises fast at first, then ever slower, never above
- * 95.
+ * Estimates the progress of a job whose upstream reports none. The estimate rises fast at first, then ever slower.
  * @param elapsedMs time since the job started to run
  * @param typicalMs elapsed time at which the estimate is 60
  * @returns percent

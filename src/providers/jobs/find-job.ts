@@ -10,7 +10,7 @@ export const LOOKUPS = 3;
 export const isUnreadable = (error: unknown): boolean =>
   error instanceof ProviderError && error.code === 'provider_unavailable';
 
-/** `isAbsent`: every lookup got an answer, and none of them had the job. */
+/** The result of a search. `isAbsent`: every lookup got an answer, and the job was in none of the answers. */
 export type FoundJob = { id: string } | { id: null; isAbsent: boolean };
 
 /**

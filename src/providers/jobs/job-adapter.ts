@@ -28,17 +28,20 @@ interface JobPlan {
   approximations: Approximation[];
 }
 
-/** The number of polls after which an unknown state counts as lasting. */
+/** The number of polls with an unknown state after which the state counts as lasting. */
 const UNKNOWN_POLLS = 3;
 
 const logger = new Logger('providers');
 
-/** What a status reply says of a job; a failed job is thrown instead. */
+/** What a status reply says of a job. For a failed job, an error is thrown instead. */
 export type JobState =
   | { state: 'pending' | 'done' }
-  /** `name`: the state, which the adapter does not know; empty: the reply has none. */
+  /** `name`: a state that the adapter does not know. It is empty if the reply contains no state. */
   | { state: 'unknown'; name: string }
-  /** `percent`: reported by the upstream. Missing: estimated since `sinceMs` (unix), or since the first such reply. */
+  /**
+   * `percent`: as the upstream reports it. If it is missing, it is estimated from the time since `sinceMs` (unix
+   * milliseconds) or, without that, since the first reply with the state `running`.
+   */
   | { state: 'running'; percent?: number | undefined; sinceMs?: number | undefined };
 
 export const PENDING: JobState = { state: 'pending' };
@@ -58,7 +61,10 @@ export interface JobWire<Plan extends JobPlan, Body> {
   typicalMs: Record<MediaKind, number>;
   /** @throws UnsupportedRequest */
   plan(request: ProviderRequest): Plan;
-  /** Uploads or converts the images for the create calls. Free, so it runs before the intent to pay is recorded. */
+  /**
+   * Uploads or converts the images for the create calls. This is free, so it happens before the intent to pay is
+   * recorded.
+   */
   prepareBody(request: ProviderRequest, plan: Plan, run: Pick<Run, 'signal' | 'linkTo'>): Promise<Body>;
   /**
    * Creates the job of this index: one paid call, sent once and without a signal.
@@ -86,11 +92,13 @@ export interface JobWire<Plan extends JobPlan, Body> {
   /** Headers of each download. They are sent only to the origin of the upstream. */
   downloadHeaders?(request: ProviderRequest): Record<string, string>;
   cancel(request: ProviderRequest, id: string, signal: AbortSignal): Promise<UpstreamReply>;
-  /** Whether this reply to a cancel means that the job has ended already; 404, 409 and 410 always do. */
+  /**
+   * Whether a reply to a cancel means that the job has ended already. The statuses 404, 409 and 410 always mean this.
+   */
   hasEnded?(reply: UpstreamReply): boolean;
   /**
-   * Called when the upstream has accepted a cancel with this reply. Returns whether the upstream confirms that the job
-   * never ran. Missing: the upstream never confirms that.
+   * Called when the upstream has accepted a cancel with the reply `accepted`. Returns whether the upstream confirms
+   * that the job never ran. Missing: the upstream never confirms it.
    */
   neverRan?(request: ProviderRequest, id: string, signal: AbortSignal, accepted: UpstreamReply): Promise<boolean>;
   /** The tokens in the last status reply of a finished job; null when there are none. */
@@ -98,16 +106,18 @@ export interface JobWire<Plan extends JobPlan, Body> {
   /**
    * Finds a job whose create call got no answer. Only for upstreams whose list shows which task a job belongs to.
    * @param sinceMs unix milliseconds; the job is not older
-   * @returns null when the upstream does not know the job
+   * @returns the id of the job; null when the upstream does not know the job
+   * @throws ProviderError provider_unavailable when the list cannot be read now, provider_outcome_unknown when it does
+   *   not show whether the job exists
    */
   find?(request: ProviderRequest, sinceMs: number, signal: AbortSignal): Promise<string | null>;
-  /** Whether a job certainly does not exist once three calls of `find` did not find it. Missing: it may exist. */
+  /** Whether a job certainly does not exist if three calls of `find` have not found it. Missing: it may exist. */
   isAbsenceCertain?(request: ProviderRequest): boolean;
 }
 
 type JobProvider = Provider & Required<Pick<Provider, 'cancel'>>;
 
-/** A provider for an upstream that creates, lists and cancels jobs: plan, submit, poll, download. */
+/** A provider for an upstream with an API for jobs: plan, submit, poll, download, cancel. */
 export function jobAdapter<Plan extends JobPlan, Body>(wire: JobWire<Plan, Body>): JobProvider {
   const { name, takes, find } = wire;
   return {
@@ -131,7 +141,7 @@ async function generate<Plan extends JobPlan, Body>(
   run.signal.throwIfAborted();
   let prepared: Promise<Body> | undefined;
   const body = () => (prepared ??= wire.prepareBody(request, plan, run));
-  // Runs before the intent is recorded, because a crash costs nothing until then.
+  // The body is prepared before the intent is recorded. A crash until then costs nothing.
   if (run.upstreamId === null) await body();
   const job = new WireJob(wire, request);
   return runJobs<ResultFile[], ProviderOutput>(run, {
@@ -167,11 +177,11 @@ async function cancel(wire: Cancel, request: ProviderRequest, id: string, signal
 
 interface ResultFile {
   url: string;
-  /** Reads the upstream's record again, because its links expire. */
+  /** Reads the result again and returns a new URL, because the links of the upstream expire. */
   renew: () => Promise<string>;
 }
 
-/** The calls of one request. */
+/** Makes the calls of one request: submit, poll, download. */
 class WireJob<Plan extends JobPlan, Body> {
   readonly intervalMs: number;
   /** The number of outputs of the whole request. */
@@ -192,7 +202,7 @@ class WireJob<Plan extends JobPlan, Body> {
       return await callingFor('submit', () => wire.create(request, body, index));
     } catch (error) {
       if (!wire.find || !(error instanceof ProviderError) || error.billing !== 'unknown') throw error;
-      if (index > 0) throw error; // all jobs of a task look the same, and the first one would be found again
+      if (index > 0) throw error; // jobs of one task look the same, so a lookup would find the first one again
       const find = async () => callingFor('find', () => wire.find?.(request, sinceMs, signal)) ?? null;
       const found = await run.polling(() => findJobAfterNoAnswer(find, this.intervalMs, signal));
       if (found.id !== null) return { id: found.id, requestId: null };
@@ -227,7 +237,7 @@ class WireJob<Plan extends JobPlan, Body> {
     const reported = wire.tokens?.(ended);
     if (reported) tokens(reported);
     const urls = urlsIn(wire.readResult ? await result() : ended);
-    // At most the requested number of outputs is downloaded, however many an answer lists.
+    // No more outputs are downloaded than were requested, however many the answer lists.
     return urls.slice(0, this.wanted).map((url, at) => ({ url, renew: async () => urlsIn(await result())[at] ?? url }));
   }
 
@@ -251,8 +261,8 @@ class WireJob<Plan extends JobPlan, Body> {
   }
 
   /**
-   * A state that the adapter does not know may be a new name for the end. If it lasts, it is logged once. The job then
-   * counts as ended when its result is there.
+   * A state that the adapter does not know may be a new name for the end of a job. If the state lasts, it is logged
+   * once. From then on, the job counts as ended when its result can be downloaded.
    */
   private unknownStates(id: string, signal: AbortSignal): (name: string) => Promise<boolean> {
     const { wire, request } = this;

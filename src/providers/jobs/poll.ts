@@ -4,12 +4,12 @@ import { retryAfterMs } from '../wire/retry-after.ts';
 import { UpstreamFailure, type UpstreamReply } from '../wire/upstream-fetch.ts';
 import { pause } from '../wire/pause.ts';
 
-/** The longest wait that a Retry-After can cause, because the task has a deadline. */
+/** The longest wait that a Retry-After can cause. It is limited, because the task has a deadline. */
 const MAX_WAIT_MS = 60_000;
 
 /**
- * The pause between polls grows to a twentieth of the time for which the job has run, at most to 30 s, so that a long
- * job costs the upstream fewer calls.
+ * The pause between polls is a twentieth of the time since the first poll. It is at least the interval, and grows to at
+ * most 30 s, so that a long job costs the upstream fewer calls.
  */
 const SHARE_OF_ELAPSED = 1 / 20;
 const MAX_BACKOFF_MS = 30_000;
@@ -21,7 +21,7 @@ const MAX_REFUSALS = 3;
 const isTemporary = (status: number): boolean => [408, 409, 425, 429].includes(status) || status >= 500;
 
 export interface PollOptions {
-  /** For the operator's log. */
+  /** The name of the provider, for the operator's log. */
   provider: string;
   /** The API key of the calls; removed from every logged text. */
   secret: string | null;
@@ -34,6 +34,7 @@ export interface PollOptions {
 
 /**
  * Reads until an answer arrives. Broken connections, 408, 409, 425, 429 and 5xx are retried until the signal aborts.
+ * Any other reply that is no answer counts as a refusal.
  * @throws ProviderError at the third refusal in a row: provider_rejected for 401 and 403, else internal_error
  * @throws the reason of the signal
  */
@@ -56,7 +57,8 @@ export async function readWithRetry(read: () => Promise<UpstreamReply>, options:
 
 /**
  * Polls a job until it has ended.
- * @param interpret reads an answer; null while the job is pending; throws if the job failed
+ * @param interpret returns the result that it reads from an answer, or null while the job is pending; throws if the job
+ *   failed
  */
 export async function poll<T>(
   read: () => Promise<UpstreamReply>,
@@ -84,7 +86,9 @@ function nullForNoReply(error: unknown): null {
   throw error;
 }
 
-/** Options of `poll` for a request. The interval of the binding, if it has one, replaces that of the adapter. */
+/**
+ * Options of `poll` for a request. If the operator or the binding sets an interval, it replaces that of the adapter.
+ */
 export function pollOptions(
   provider: string,
   { upstream }: ProviderRequest,

@@ -6,7 +6,7 @@ import { type Accepted, submitOnce } from './submit-once.ts';
 
 /** The calls of one upstream job API, for one generation. */
 export interface Jobs<Ended, T> {
-  /** For the operator's log. */
+  /** The name of the provider, for the operator's log. */
   provider: string;
   taskId: string;
   /** The number of jobs that make all outputs. */
@@ -19,7 +19,7 @@ export interface Jobs<Ended, T> {
   retryMs: number;
   /**
    * Creates one job. The paid call itself is sent once and without a signal.
-   * @param signal stops the work after a paid call without an answer
+   * @param signal stops the search for a job whose paid call got no answer
    * @throws ProviderError whose `billing` says what the call may have cost
    */
   submit(index: number, signal: AbortSignal): Promise<Accepted>;
@@ -54,7 +54,8 @@ const logger = new Logger('providers');
 
 /**
  * Runs one generation as one or several upstream jobs. The task's upstream id is the list of job ids, joined by commas.
- * Before each further paid call an intent is recorded in that list, so that no job is bought twice after a crash.
+ * Before each paid call after the first, an intent is recorded in that list, so that no job is bought twice after a
+ * crash.
  * @throws ProviderError of the first job that fails; the other jobs are then cancelled
  */
 export async function runJobs<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise<T[]> {
@@ -76,7 +77,8 @@ export async function runJobs<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise
   } catch (error) {
     run.signal.throwIfAborted();
     stop.abort(error);
-    // The failed job is cancelled too: if only its polls failed, it may still be running, as the other jobs may.
+    // With several jobs, all are cancelled, including the failed one. Perhaps only its polls failed, and it is still
+    // running.
     if (ids.length > 1) cancelAll(ids, jobs);
     throw error;
   }
@@ -106,8 +108,9 @@ const isTemporary = (failure: unknown): boolean =>
   failure instanceof ProviderError && failure.code === 'provider_unavailable';
 
 /**
- * Some models make more outputs than requested: the surplus is dropped. If there are fewer, they are kept, because they
+ * Drops the surplus of models that make more outputs than requested. If there are fewer, they are kept, because they
  * are paid for.
+ * @throws ProviderError provider_no_result when there are none
  */
 function assertCount<T>(outputs: T[], requested: number, run: Run): T[] {
   if (outputs.length === 0) throw new ProviderError('provider_no_result', { cause: { outputs: 0, requested } });

@@ -8,9 +8,9 @@ import { hasSlot } from '../templates/template.ts';
 type Parameter = keyof ResolvedInput;
 
 /**
- * What one kind of server accepts for a picture in OpenAI's format, where servers differ. The facts are from their
- * sources: vLLM-Omni `protocol/images.py`, SGLang `image_api.py`, LocalAI `endpoints/openai/image.go`, Xinference
- * `restful_api.py`.
+ * What one kind of server accepts in a request for pictures in OpenAI's format, as far as servers differ. The facts are
+ * from the source code of the servers: vLLM-Omni `protocol/images.py`, SGLang `image_api.py`, LocalAI
+ * `endpoints/openai/image.go`, Xinference `restful_api.py`.
  */
 export interface PictureDialect {
   /** The most pictures of one call. */
@@ -22,15 +22,18 @@ export interface PictureDialect {
   mask?: { field: 'mask' | 'mask_image'; form: 'alpha' | 'white' };
   /** `one`: a field `image` with one file. `image[]`: a list of files. `base64`: text in the JSON of a generation. */
   references: 'image[]' | 'one' | 'base64';
-  /** Further fields that are sent. `first` is the index of the first picture of the call. */
+  /** The fields that are sent besides the common ones. `first` is the index of the first picture of the call. */
   fields: (request: ProviderRequest, first: number) => Record<string, unknown>;
-  /** Rewrites a prompt that the server would read in another way. */
+  /** Writes the prompt and the negative prompt as one text for this server. Missing: the prompt is sent unchanged. */
   promptOf?: (prompt: string, negative: string | undefined) => string;
 }
 
 const hasReferences = ({ images }: ProviderRequest): boolean => images.references.length > 0;
 
-/** The seed of a call. Servers have a fixed seed by default, which would repeat a picture. */
+/**
+ * The seed of a call. It is sent even if the client gives none, because by default servers use a fixed seed and would
+ * repeat a picture.
+ */
 const seed = ({ input, taskId }: ProviderRequest, first: number): number => input.seed ?? seedOf(taskId) + first;
 
 const negative = ({ input: { negative_prompt: text } }: ProviderRequest) => text && { negative_prompt: text };
@@ -75,7 +78,7 @@ const DIALECTS: Readonly<Record<string, PictureDialect>> = {
     }),
   },
   localai: {
-    most: 1, // all pictures of a call get one seed
+    most: 1, // LocalAI would use one seed for all pictures of a call
     takes: ['seed', 'negative_prompt'],
     references: 'base64',
     fields: (request, first) => ({ response_format: 'b64_json', seed: seed(request, first) }),
@@ -120,7 +123,7 @@ export function takenBesides(dialect: string, kind: MediaKind): readonly Paramet
   return dialect === 'sd-server' ? OF_SD_SERVER : (DIALECTS[dialect]?.takes ?? null);
 }
 
-/** Dialects of pictures that this adapter speaks. */
+/** The dialects for pictures that are described above. sd-server is not among them. */
 export const PICTURE_DIALECTS: ReadonlySet<string> = new Set(Object.keys(DIALECTS));
 
 export const pictureDialectOf = ({ upstream }: ProviderRequest): PictureDialect =>
@@ -152,7 +155,7 @@ export function sendsSeed(request: ProviderRequest): boolean {
   return byDialect || hasSlot(request.upstream.declared?.send, 'seed');
 }
 
-/** The record of texts that had to be written in another way. */
+/** The record of the texts that had to be changed for the dialect. */
 export function rewritten(request: ProviderRequest): Approximation[] {
   if (!pictureDialectOf(request).promptOf) return [];
   const texts = ['prompt', 'negative_prompt'] as const;

@@ -5,7 +5,8 @@ import type { Upstream } from '../contract/provider.ts';
 import type { WatchedCall } from '../wire/watched-call.ts';
 
 /**
- * The time-out of the SDK covers only the headers of the reply, so it is off. The watched call limits the whole reply.
+ * Switches off the time-out of the SDK, which covers only the headers of the reply. The watched call limits the time of
+ * the whole reply.
  */
 const NEVER_MS = 2 ** 31 - 1;
 

@@ -5,18 +5,18 @@ import { retryAfterMs } from '../wire/retry-after.ts';
 import type { WatchedCall } from '../wire/watched-call.ts';
 import { outcomeUnknown, requestIdOf, uselessSuccess, withoutAnswer } from '../wire/without-answer.ts';
 
-/** Includes the codes of other servers with an OpenAI-compatible API. */
+/** These patterns include the codes of other servers with an OpenAI-compatible API. */
 const CONTENT_POLICY =
   /moderation_blocked|content_?policy|content_?filter|safety_violation|image_generation_user_error|sentinel_block/i;
 const QUOTA = /insufficient_quota|billing_hard_limit_reached|billing_not_active|budget_exceeded/i;
 const UPSTREAM_DOWN = /server_error|service_unavailable|overloaded|internal_error/i;
-/** With the status 503 these mean that OpenAI has not accepted the call. */
+/** A code or message that, with the status 503, means that OpenAI has not accepted the call. */
 const OVERLOADED = /overloaded|slow.?down/i;
 const TIMEOUT = /time_?out|timed.out/i;
 /** Some servers have the HTTP status as the code of a failed job. */
 const REFUSED_INPUT = /^invalid_|unsupported|bad_request|^4(00|13|22)$/i;
 
-/** The parameters of this service by the names of OpenAI's fields. */
+/** Fields of OpenAI, each with the parameter of this service that it is made from. */
 const PARAMS: Record<string, string> = {
   prompt: 'prompt',
   n: 'n',

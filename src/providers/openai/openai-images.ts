@@ -31,7 +31,10 @@ import { failedJob, openaiFailure } from './openai-errors.ts';
 import { assertTaken, dialectFields, pictureDialectOf, rewritten, sendsSeed } from './dialects.ts';
 import { PictureStream } from './openai-stream.ts';
 
-/** The time limit of a call. OpenAI documents two minutes for a complex prompt. 4K and other servers take longer. */
+/**
+ * The time limit of a call. OpenAI documents two minutes for a complex prompt. A picture in 4K may take longer, and so
+ * may another server.
+ */
 const IMAGE_CALL_TIMEOUT_MS = 600_000;
 /** A 4K PNG of noise is 33 MB, and 44 MB in base64. */
 const MAX_BYTES_PER_PICTURE = 48 * 2 ** 20;
@@ -41,7 +44,10 @@ const DOWNLOAD_RETRY_MS = 2_000;
 /** The time after which the estimated progress is 60 %. */
 const TYPICAL_MS = 40_000;
 
-/** gpt-image-1, 1.5 and similar make only three sizes. gpt-image-2 and later make any size in multiples of 16. */
+/**
+ * gpt-image-1, gpt-image-1.5 and chatgpt-image make only three sizes. gpt-image-2 and later make any size in multiples
+ * of 16.
+ */
 const PRESET_MODELS = /(^|\/)(gpt-image-1(?!\d)|chatgpt-image)/;
 const PRESETS: Record<string, string> = { '1:1': '1024x1024', '3:2': '1536x1024', '2:3': '1024x1536' };
 const GPT_MODELS = /(^|\/)(gpt-image-|chatgpt-image)/;
@@ -62,7 +68,7 @@ export function planPictures(request: ProviderRequest): Plan {
   const chosen = sizeOf(request);
   const { size } = chosen;
   const approximations = [...chosen.approximations, ...rewritten(request)];
-  // Refuses now, for every call, a value that the binding does not map.
+  // Throws now, before any paid call, if the binding does not map a value of one of the calls.
   for (const part of callsOf(request)) extraFields(partOf(request, part), part.first);
   // Models of other vendors have other values for quality, or no quality.
   if (!GPT_MODELS.test(request.upstream.model)) {
@@ -84,7 +90,7 @@ function sizeOf(request: ProviderRequest): Plan {
   if (auto && input.resolution === '1K' && GPT_MODELS.test(upstream.model)) return { size: 'auto', approximations: [] };
   if (PRESET_MODELS.test(upstream.model)) return { size: presetSize(input), approximations: [] };
 
-  // OpenAI's `auto` chooses the size too, so at a fixed resolution the ratio is chosen here.
+  // With `auto`, OpenAI would choose the size too. So for a fixed resolution, the ratio is chosen here.
   const { ratio, size } = requestedSize(request, GPT_MODELS.test(upstream.model) ? gptImageOptions(request) : {});
   return {
     size: `${size.width}x${size.height}`,
@@ -180,6 +186,7 @@ async function callFor(
 
 /**
  * @returns the reply in the form that it has without streaming. Other servers may ignore `stream` and answer with JSON
+ * @throws ProviderError of an error event
  */
 async function streamedReply({ completed, usage, error }: PictureStream, answer: Response, upstream: Upstream) {
   if (error) {
@@ -215,7 +222,7 @@ const usageSchema = z.object({ usage: field(z.object({ input_tokens: number(), o
 const textSchema = z.string().optional().catch(undefined);
 const pictureSchema = z.object({ b64_json: textSchema, url: textSchema });
 
-/** @returns for each picture its bytes or its URL */
+/** @returns for each picture its bytes or its URL; an item with neither is left out */
 function picturesOf(reply: unknown, bytesOf: (base64: string) => Buffer): (Buffer | string)[] {
   const { data = [] } = replySchema.safeParse(reply).data ?? {};
   return data.flatMap((item) => {
@@ -225,7 +232,7 @@ function picturesOf(reply: unknown, bytesOf: (base64: string) => Buffer): (Buffe
   });
 }
 
-/** Other servers may return a data URL instead of plain base64. */
+/** OpenAI sends plain base64. Other servers of its API may send a data URL instead. */
 const decode = (base64: string): Buffer => Buffer.from(base64.replace(/^data:[^,]*,/, ''), 'base64');
 
 /** OpenAI sends the bytes. Other servers may send a URL, which is downloaded. */

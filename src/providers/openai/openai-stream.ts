@@ -6,7 +6,7 @@ import { anything, field, text } from '../wire/reply-schema.ts';
 const imageEvent = z.object({
   type: text(),
   b64_json: text(),
-  /** Only in the last event, in the form of a reply without streaming. */
+  /** Only in the last event. Its form is the same as in a reply without streaming. */
   usage: anything(),
   error: field(z.object({ code: text(), type: text(), message: text() })),
 });
@@ -36,7 +36,10 @@ export class PictureStream {
   /** @param onPartial gets the base64 of each early stage */
   constructor(private readonly onPartial: (base64: string) => void) {}
 
-  /** @throws Error when a line is too long, or the stream has too many lines */
+  /**
+   * Takes the next bytes of the stream.
+   * @throws Error when a line is too long, or the stream has too many lines
+   */
   readonly read = (chunk: Buffer): void => {
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
@@ -68,7 +71,7 @@ export class PictureStream {
   }
 }
 
-/** @returns undefined for a line without data, and for the end mark of some servers */
+/** @returns undefined for a line without data, for invalid JSON, and for the end mark of some servers, `[DONE]` */
 function jsonIn(bytes: Buffer): unknown {
   const line = bytes.toString();
   if (!line.startsWith('data:') || !isPlainJson(bytes)) return undefined;

@@ -10,7 +10,7 @@ const SORA_SIZES: Record<string, Size> = {
   '16:9': { width: 1280, height: 720 },
   '9:16': { width: 720, height: 1280 },
 };
-/** The logarithmic difference of two ratios below which no difference is visible. */
+/** Two ratios whose logarithms differ by at most this much look the same. */
 const RATIO_TOLERANCE = 0.01;
 
 export interface VideoPlan {
@@ -68,7 +68,11 @@ function soraSize({ aspect_ratio: ratio, resolution, size: exact }: ProviderRequ
   return size;
 }
 
-/** The nearest supported duration. Half-way between two it is the longer one, so that nothing requested is cut off. */
+/**
+ * The nearest supported duration in seconds. If two are equally near, it is the longer one, so that nothing requested
+ * is cut off.
+ * @throws UnsupportedRequest when the binding accepts exact durations only
+ */
 function soraSeconds({ input, upstream }: ProviderRequest): number {
   const requested = input.duration ?? 5;
   if (SORA_SECONDS.includes(requested)) return requested;

@@ -18,7 +18,7 @@ import { failedJob, openaiFailure } from './openai-errors.ts';
 import { planVideo } from './openai-video-plan.ts';
 import { stateNamed, videoJob } from './openai-wire.ts';
 
-/** The time limit until the server has accepted the job and its image. It makes the video afterwards. */
+/** The time limit until the server has accepted the job and its image. The server makes the video afterwards. */
 const SUBMIT_TIMEOUT_MS = 120_000;
 const POLL_TIMEOUT_MS = 30_000;
 const CANCEL_TIMEOUT_MS = 10_000;
@@ -58,7 +58,7 @@ export const openaiVideos = jobAdapter({
   hasResult,
   outputs: (request, id) => [contentOf(request, id)],
   downloadHeaders: headersOf,
-  // Other servers stop the job. OpenAI refuses this while the job runs.
+  // Other servers stop the job upon a DELETE. OpenAI refuses the DELETE while the job runs.
   cancel: (request, id, signal) => {
     const headers = headersOf(request);
     return upstreamFetch(urlOf(request, id), { method: 'DELETE', headers, timeoutMs: CANCEL_TIMEOUT_MS, signal });
@@ -91,7 +91,10 @@ function filmFields(request: ProviderRequest): Record<string, unknown> {
   };
 }
 
-/** SGLang (`video_api.py`) refuses a form without an image in some versions, and reads seconds as a number. */
+/**
+ * Whether the job is sent as JSON instead of a form. In some versions, SGLang (`video_api.py`) refuses a form without
+ * an image. In JSON, it wants seconds as a number.
+ */
 const wantsJson = (upstream: Upstream, body: VideoCreateParams): boolean =>
   upstream.declared?.dialect === 'sglang' && body.input_reference === undefined;
 
@@ -123,7 +126,10 @@ async function create(upstream: Upstream, body: VideoCreateParams): Promise<Acce
   return { id, requestId: requestIdOf(watched) ?? null };
 }
 
-/** sora refuses an image of another size than the video, so the image is cropped to it. */
+/**
+ * sora refuses an image whose size differs from that of the video. So the image is scaled and cropped to the size of
+ * the video.
+ */
 async function croppedTo({ width, height }: Size, { path, contentType }: InputImage): Promise<File> {
   const { default: sharp } = await import('sharp');
   const image = sharp(path).autoOrient().resize(width, height, { fit: 'cover' });
@@ -160,8 +166,8 @@ function stateOf({ upstream }: ProviderRequest, reply: UpstreamReply): JobState 
 }
 
 /**
- * Whether the file is there. Before the end of the job, servers answer with an error. After it, some redirect to the
- * file.
+ * Whether the file of the video exists. Before the end of the job, servers answer with an error. After the end, they
+ * send the file or redirect to it.
  */
 async function hasResult(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean> {
   const call = { headers: headersOf(request), timeoutMs: POLL_TIMEOUT_MS, signal, headersOnly: true };

@@ -8,7 +8,7 @@ export const videoJob = z.object({
   object: text(),
   /** `queued`, `in_progress`, `completed` or `failed`; gateways have further names. */
   status: text(),
-  /** The status at some gateways. */
+  /** Contains the status at some gateways. */
   state: text(),
   /** Percent, 0 to 100. */
   progress: number(),

@@ -5,7 +5,7 @@ import { openaiVideos } from './openai-videos.ts';
 
 /**
  * Any server with OpenAI's API, at any base URL. Images: generations, and edits if there are reference images. Videos:
- * OpenAI itself has shut this API down, but other servers still offer it.
+ * the Videos API, which OpenAI itself has shut down but other servers still offer.
  */
 export const openaiProvider = {
   name: 'openai',

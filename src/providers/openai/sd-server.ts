@@ -34,8 +34,8 @@ const sdJob = z.object({
 });
 
 /**
- * The job API of stable-diffusion.cpp's own server (`examples/server/routes_sdcpp`). Its OpenAI routes are not used:
- * there a prompt may be a command, and there is neither a seed nor a cancel.
+ * The job API of stable-diffusion.cpp's own server (`examples/server/routes_sdcpp`). The OpenAI routes of that server
+ * are not used, because they read commands from a prompt and have neither a seed nor a cancel.
  */
 export const sdServer = jobAdapter<SdPlan, object[]>({
   name: 'openai',
@@ -66,7 +66,8 @@ export const sdServer = jobAdapter<SdPlan, object[]>({
     return pictures;
   },
   cancel: (request, id, signal) => call(request, `${jobPath(id)}/cancel`, { method: 'POST', signal }),
-  // The server cancels a job that waits. It refuses to cancel one that is generating, with 409.
+  // The server accepts a cancel only for a waiting job, so a cancelled job never ran. For a job that is generating, it
+  // answers 409.
   neverRan: async () => true,
 });
 
@@ -93,7 +94,10 @@ const base64Of = async ({ path }: InputImage): Promise<string> => (await readFil
 
 const jobPath = (id: string): string => `/jobs/${encodeURIComponent(id)}`;
 
-/** Operators give the address of the OpenAI routes. The job API is beside them. */
+/**
+ * Operators give the address of the OpenAI routes, which ends in `/v1`. The job API of the same server is under
+ * `/sdcpp/v1`.
+ */
 function call({ upstream }: ProviderRequest, path: string, more: UpstreamCall): Promise<UpstreamReply> {
   const headers: Record<string, string> =
     upstream.apiKey === null ? {} : { authorization: `Bearer ${upstream.apiKey}` };

@@ -31,7 +31,7 @@ export function predictionFailure({ upstream }: ProviderRequest, { id, status, e
   const message = typeof error === 'string' ? error : JSON.stringify(error ?? '');
   const cause = operatorCause('replicate', upstream.apiKey, { code: status, requestId: id, message });
   if (status === 'aborted') return new ProviderError('provider_timeout', { cause }); // the start took too long
-  // This service did not cancel it: after its own cancel nothing polls the prediction.
+  // This service does not poll after its own cancel. So someone else has cancelled the prediction.
   if (status === 'canceled') return new ProviderError('internal_error', { cause });
   const code = REASONS.find(([pattern]) => pattern.test(message))?.[1];
   return new ProviderError(code ?? 'internal_error', { cause });
@@ -50,7 +50,7 @@ function detailOf({ json, text }: UpstreamReply): string {
   return parseReply(replicateRefusal, json).detail ?? text;
 }
 
-/** The reply with a Retry-After header. A throttled call may state its wait in the text only: "resets in ~30s". */
+/** Adds a Retry-After header to a throttled reply that states its wait only in the text, as in "resets in ~30s". */
 function withHint(reply: UpstreamReply): UpstreamReply {
   const seconds = /~(\d+)s/.exec(detailOf(reply))?.[1];
   if (reply.status !== 429 || reply.headers['retry-after'] || !seconds) return reply;

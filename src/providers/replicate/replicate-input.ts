@@ -12,9 +12,9 @@ import { gptImageChoice } from '../families/gpt-image.ts';
 /** The predictions of one generation. */
 export interface ReplicatePlan {
   count: number;
-  /** The seed of each prediction; missing: the model has none. */
+  /** The seed of each prediction; missing: no seed is sent. */
   seeds?: number[];
-  /** The images, which are uploaded first. `input` takes their URLs in the same order. */
+  /** The images of the request. They are uploaded first, and `input` takes their URLs in the same order. */
   images: readonly InputImage[];
   /**
    * The input of the prediction of this index.
@@ -62,12 +62,12 @@ function refuse({ input, upstream }: ProviderRequest, params: readonly (keyof Re
   throw new UnsupportedRequest(refused, `Replicate's ${upstream.model} does not take ${refused}.`);
 }
 
-/** The plan of a declaration that writes out the whole input. */
+/** The plan of a binding that writes out the whole input in `send`. */
 function declaredPlan(request: ProviderRequest, send: object): ReplicatePlan {
   const parts = partsOf(request, request.upstream.declared?.max_n ?? mostIn(send));
   const others = parts.map((part) => slotValues(partOf(request, part), part.first));
-  // Fills the template without images, so that a value that the binding does not map is refused before anything is
-  // sent.
+  // Throws before anything is sent if the binding does not map a value. The images have no URLs yet, so their slots
+  // stay empty.
   for (const valueOf of others)
     fillTemplate(send, (slot) => (imagesOf(request, slot.name) ? undefined : valueOf(slot)));
   const names = imageNamesIn(send);
@@ -133,7 +133,7 @@ function nanoBanana({ input, images, upstream }: ProviderRequest): ReplicatePlan
     if (aspect_ratio !== 'auto')
       throw new UnsupportedRequest('aspect_ratio', `Replicate does not support ${aspect_ratio} for this model.`);
     if ((input.reference_images?.length ?? 0) > 0) return 'match_input_image';
-    if (!isPro) return undefined; // the model chooses; the pro model would expect an image to match
+    if (!isPro) return undefined; // without a ratio the model chooses one, but the pro model expects an image
     approximations.push({ param: 'aspect_ratio', requested: 'auto', used: '1:1' });
     return '1:1';
   };

@@ -6,15 +6,18 @@ import { parseReply } from '../wire/reply-schema.ts';
 import { callReplicate, REPLICATE_POLL_MS } from './replicate-call.ts';
 import { predictionPage } from './replicate-wire.ts';
 
-/** 10 pages list a thousand predictions of the account. */
+/**
+ * A search reads at most 10 pages, which are 1,000 predictions. If it needs more, its result is
+ * provider_outcome_unknown.
+ */
 const MAX_PAGES = 10;
 
-/** The most by which this clock and Replicate's may differ. */
+/** The largest difference between the clocks of this service and of Replicate. */
 const SKEW_MS = 300_000;
 
 /**
- * The time limit for reading one page, with its retries. A lookup takes a slot of a worker; the wait between two
- * lookups does not.
+ * The time limit for reading one page, including its retries. A lookup takes a slot of a worker. The pause between two
+ * lookups takes none.
  */
 const TIMEOUT_MS = 30_000;
 
@@ -22,9 +25,9 @@ const TIMEOUT_MS = 30_000;
  * Finds the prediction whose create call got no answer, by its seed. The seed derives from the id of the task. Only the
  * inputs of Seedance have a seed; predictions of other models cannot be distinguished.
  * @param sinceMs unix milliseconds; the prediction was not created before this time
- * @returns null when the list was read to its end, or back to that time, and the prediction is certainly not in it
+ * @returns Replicate's id of the prediction; null if every prediction since `sinceMs` was read, and none matches
  * @throws ProviderError provider_outcome_unknown when the list does not show whether the prediction exists,
- *   provider_unavailable when the list cannot be read; the reason of the signal
+ *   provider_unavailable when the list cannot be read; the reason of `signal` when it is aborted
  */
 export async function findPrediction(
   request: ProviderRequest,
@@ -34,7 +37,7 @@ export async function findPrediction(
   const { model } = request.upstream;
   if (request.kind !== 'video')
     throw unknown(request, 'the inputs of this model contain nothing that identifies a task');
-  // A seed that the client has chosen does not identify the prediction: others may have the same seed.
+  // A seed that the client has chosen does not identify the prediction, because another one may have the same seed.
   if (request.input.seed !== undefined) throw unknown(request, 'the seed is not derived from the task');
   const seed = seedOf(request.taskId);
   let query = '';

@@ -14,7 +14,10 @@ import { prediction, type Prediction } from './replicate-wire.ts';
 
 const pathOf = (id: string): string => `/predictions/${encodeURIComponent(id)}`;
 
-/** Predictions of Replicate's official models: gpt-image-2, the nano-bananas and Seedance 2.0. */
+/**
+ * Predictions of Replicate's official models. It serves gpt-image-2, the nano-bananas and Seedance 2.0, and any model
+ * whose binding has `send`.
+ */
 export const replicateProvider = jobAdapter({
   name: 'replicate',
   takes: [

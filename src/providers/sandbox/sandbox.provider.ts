@@ -137,8 +137,8 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
 }
 
 /**
- * The values that choose a picture: the seed, the id of a variation, and what the sandbox can only write into the
- * picture. The latter are the negative prompt, and parameters that one model has.
+ * The values that choose a picture besides its prompt: the seed, the id of a variation, and facts. Facts are the
+ * negative prompt and the parameters that only one model has. The sandbox can only write them into the picture.
  */
 function chosenBy({ input, parentTaskId, taskId }: ProviderRequest): Pick<RenderOrder, 'seed' | 'variation' | 'facts'> {
   const said = Object.entries(input).filter(([name]) => name === 'negative_prompt' || name.startsWith('x_'));
@@ -153,8 +153,8 @@ function chosenBy({ input, parentTaskId, taskId }: ProviderRequest): Pick<Render
 }
 
 /**
- * Reports one seed for all outputs, because one call makes all of them. The sandbox derives no seed: the same request
- * gives the same bytes.
+ * Reports the seed of the client for every output, because one call makes all outputs. Without a seed of the client, it
+ * reports none: the sandbox derives none, and the same request gives the same bytes.
  */
 function sentSeed({ seed }: ProviderRequest['input'], outputs: number, run: Run): void {
   if (seed !== undefined) run.seeds(Array.from({ length: outputs }, () => seed));
@@ -181,9 +181,9 @@ function source({ path }: InputImage, param: string): SourceImage {
 export interface Directives {
   /** The prompt without its directives: the text that is painted and written on the picture. */
   text: string;
-  /** Waits before anything else. */
+  /** The time to wait before anything else. */
   delaySeconds: number;
-  /** Waits until the task is cancelled or its deadline passes. */
+  /** Whether to wait until the task is cancelled or its deadline passes. */
   hang: boolean;
   fail: TaskErrorCode | null;
 }

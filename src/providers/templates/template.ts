@@ -1,7 +1,10 @@
 /** A slot in a template: `{{name}}` or `{{name:form}}`. */
 export interface TemplateSlot {
   name: string;
-  /** How the value is written: `text` or, for an image, `data`, `base64`, `url` or `file`. */
+  /**
+   * How the value is written: `text` or, for an image, `data`, `base64`, `url` or `file`. null if the slot names no
+   * form.
+   */
   form: string | null;
   /** Whether the text is only this slot. The value then keeps its type, and without a value the field is left out. */
   isWhole: boolean;

@@ -1,10 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { type InputImage, ProviderError, type ProviderRequest } from '../contract/provider.ts';
 
-/** OpenAI accepts only masks with fewer bytes. */
+/** OpenAI accepts only masks that are smaller than this. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** The mask in OpenAI's form: a black PNG that is transparent where the image changes. */
+/**
+ * The mask in OpenAI's form: a black PNG that is transparent where the image changes.
+ * @throws ProviderError reference_image_invalid when the PNG is too large
+ */
 export async function alphaMask({ path }: InputImage): Promise<Buffer> {
   const { default: sharp } = await import('sharp');
   const { data, info } = await sharp(path).extractChannel(0).raw().toBuffer({ resolveWithObject: true });
@@ -20,7 +23,10 @@ export async function alphaMask({ path }: InputImage): Promise<Buffer> {
   });
 }
 
-/** The request with its mask in the form that the declaration of the binding demands, in a file beside the original. */
+/**
+ * The request with its mask in the form that the binding declares. A mask in OpenAI's form is written into a file
+ * beside the original. If nothing has to change, this is the given request.
+ */
 export async function withDeclaredMask(request: ProviderRequest): Promise<ProviderRequest> {
   const { images, upstream } = request;
   if (!images.mask || upstream.declared?.mask !== 'alpha') return request;

@@ -16,10 +16,13 @@ export type UpstreamCallKind = 'submit' | 'poll' | 'find' | 'cancel' | 'result';
 
 const kind = new AsyncLocalStorage<UpstreamCallKind>();
 
-/** Requests that `run` sends have this purpose. */
+/** Calls `run`. All requests that it sends have this purpose. */
 export const callingFor = <Result>(purpose: UpstreamCallKind, run: () => Result): Result => kind.run(purpose, run);
 
-/** The hosts of bindings. Other hosts come from links to results, which upstreams choose. */
+/**
+ * The hosts of bindings. Any other host comes from a link to a result, which the upstream chooses, so it is no label
+ * value.
+ */
 const hosts = new Set<string>();
 
 /**
@@ -43,7 +46,7 @@ interface Call {
 }
 
 /**
- * Measures a request. Without a purpose from `callingFor`, the method decides the purpose.
+ * Measures a request. If `callingFor` has set no purpose, the HTTP method decides it.
  * @param send calls `answered` with the status of the answer
  */
 export async function measuredCall<Reply>(

@@ -31,14 +31,14 @@ const MAX_REDIRECTS = 3;
 const MAX_TRIES = 8;
 const MAX_RETRY_MS = 30_000;
 
-/** How often a dead link is replaced by a new one. */
+/** The most times that a dead link is replaced by a new one. */
 const MAX_RENEWALS = 2;
 
 /** The largest accepted result, in bytes: a 4K PNG has up to 60 MB, 20 s of 4K video some 250 MB. */
 export const MAX_RESULT_BYTES = { image: 128 * 1024 * 1024, video: 2 * 1024 * 1024 * 1024 } as const;
 
 export interface Download {
-  /** For the operator's log. */
+  /** The name of the provider, for the operator's log. */
   provider: string;
   /** http(s), a path at the upstream, or a data: URL. */
   url: string;
@@ -55,7 +55,10 @@ export interface Download {
   /** The most tries. Missing: 8. */
   tries?: number;
   signal: AbortSignal;
-  /** Gets a new link from the upstream when this one is dead (403, 404, 410). */
+  /**
+   * Gets a new link from the upstream when this one is dead. A link is dead if it answers with an error status that is
+   * not temporary, such as 403, 404 or 410.
+   */
   renew?: () => Promise<string>;
 }
 
@@ -211,8 +214,8 @@ async function connected(url: URL, rules: OutboundRules, signal: AbortSignal): P
 }
 
 /**
- * The upstream's own addresses, as networks of one address each. Results may be there even if the addresses are not
- * public.
+ * The upstream's own addresses, as networks of one address each. Results may be stored there, even if the addresses are
+ * not public.
  */
 async function ownAddresses(baseUrl: string): Promise<string[]> {
   const base = new URL(baseUrl);

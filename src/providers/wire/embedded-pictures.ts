@@ -12,8 +12,8 @@ const MAX_NAME = 64;
 const MAX_HEAD = 128;
 
 /**
- * Decodes the pictures in a JSON answer while it arrives, and replaces each by a token. The base64 of a picture has
- * megabytes. This way it never becomes a string of the answer, and is not parsed.
+ * Decodes the pictures in a JSON answer while it arrives, and replaces each by a token. So the base64 of a picture,
+ * which has megabytes, never becomes a single string, and is not parsed as JSON.
  */
 export class EmbeddedPictures {
   private readonly prefix = `picture-${randomUUID()}-`;
@@ -57,13 +57,13 @@ export class EmbeddedPictures {
 
   /**
    * @param token a text from the JSON
-   * @returns undefined for any other text, such as a picture that did not arrive in this answer
+   * @returns the picture that the token stands for; undefined if the text is no token
    */
   bytesOf(token: string): Buffer | undefined {
     return this.pictures.get(token);
   }
 
-  /** @returns the bytes after the beginning of a picture */
+  /** @returns the bytes after the opening quote of a picture; empty if no picture begins in the chunk */
   private readJson(chunk: Buffer): Buffer {
     const bytes = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk;
     if (this.pictures.size === MAX_PICTURES) {
@@ -84,7 +84,7 @@ export class EmbeddedPictures {
     return bytes.subarray(from);
   }
 
-  /** @returns the bytes after the picture, from its closing quote on */
+  /** @returns the bytes from the closing quote of the picture on; empty if the picture does not end in the chunk */
   private readPicture(picture: DecodedText, chunk: Buffer): Buffer {
     const end = chunk.indexOf(QUOTE);
     picture.write(chunk.toString('latin1', 0, end === -1 ? chunk.length : end));
@@ -152,11 +152,14 @@ class DecodedText {
 
 interface Escaped {
   whole: string;
-  /** The beginning of an escape sequence. */
+  /** The beginning of an escape sequence that continues in the next piece. */
   begun: string;
 }
 
-/** Resolves escape sequences: some servers write `\/`. Escaped white space is no part of the base64. */
+/**
+ * Resolves escape sequences, because some servers write `\/`. Escaped white space is no part of the base64, so it is
+ * dropped.
+ */
 function withoutEscapes(text: string): Escaped {
   if (!text.includes('\\')) return { whole: text, begun: '' };
   const [begun] = /\\(?:u[0-9a-f]{0,3})?$/i.exec(text) ?? [''];

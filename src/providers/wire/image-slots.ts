@@ -19,7 +19,7 @@ export function slotValuesWithImages(request: ProviderRequest, index = 0): SlotV
   };
 }
 
-/** @returns null if the slot is no image */
+/** @returns the images of a slot, empty if the request has none; null if the slot is not for images */
 export function imagesOf({ images }: ProviderRequest, name: string): readonly InputImage[] | null {
   const one = (image: InputImage | null | undefined) => (image ? [image] : []);
   switch (name) {
@@ -37,7 +37,7 @@ export function imagesOf({ images }: ProviderRequest, name: string): readonly In
   return null;
 }
 
-/** The names of the images in a template, in its order. */
+/** The names of the image slots in a template, in the order in which they first occur. */
 export function imageNamesIn(template: unknown): string[] {
   const names = new Set<string>();
   eachText(template, (text) => {
@@ -54,7 +54,10 @@ const IMAGES: ReadonlySet<string> = new Set([
   'mask',
 ]);
 
-/** The value of an image; undefined: a link that is not made yet, because nothing is sent yet. */
+/**
+ * The value of an image slot; undefined for a link that `readyImages` has not made yet.
+ * @throws UnsupportedRequest for a form that JSON cannot have, such as `file`
+ */
 function inline(image: InputImage, { name, form }: TemplateSlot): InlineImage | string | undefined {
   if (form === null || form === 'data') return dataUrl(image);
   if (form === 'base64') return new InlineImage(image);
@@ -63,8 +66,8 @@ function inline(image: InputImage, { name, form }: TemplateSlot): InlineImage | 
 }
 
 /**
- * The request with its images ready to be sent: the mask in the form of the declaration, and links to the images that
- * the template has as `url`.
+ * The request with its images ready to be sent: the mask in the form that the binding declares, and a link for each
+ * image whose slot in the template has the form `url`.
  * @returns the same request if there is nothing to do
  */
 export async function readyImages(

@@ -15,7 +15,10 @@ export class InlineImage {
   ) {}
 }
 
-/** The image as part of the request. The upstream neither sees the client's URL nor has to reach this service. */
+/**
+ * The image as a data: URL inside the request. So the upstream does not see the client's URL, and need not reach this
+ * service.
+ */
 export function dataUrl(image: InputImage): InlineImage {
   return new InlineImage(image, `data:${image.contentType};base64,`);
 }

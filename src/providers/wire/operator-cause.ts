@@ -12,11 +12,11 @@ export interface OperatorCause {
   message?: string;
 }
 
-/** The last keys that a SIGHUP has replaced. There is room for more keys than calls in flight can still use. */
+/** The last keys that a SIGHUP has replaced. Calls in flight may still use the newest of them, but never this many. */
 const replaced = new Set<string>();
 const MAX_REPLACED = 100;
 
-/** Removes this key from every later cause, also if the call had another key. */
+/** Removes this key from every later cause, even if the call used another key. */
 export function redactAlso(secret: string): void {
   replaced.add(secret);
   if (replaced.size > MAX_REPLACED) replaced.delete(replaced.values().next().value!);
@@ -53,7 +53,10 @@ export function junkCause(provider: string, secret: string | null, reply: Upstre
   return operatorCause(provider, secret, { status: reply.status, code: 'unexpected_answer', message: reply.text });
 }
 
-/** Removes secrets. The query string of a presigned URL is a secret, so every query string is removed. */
+/**
+ * Removes secrets and the content of data: URLs. The query string of a presigned URL is a secret, so every query string
+ * is removed.
+ */
 function clean(value: unknown, secret: string | null): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? ''); // an upstream may send any type
   const secrets = secret ? [secret, ...replaced] : [...replaced];

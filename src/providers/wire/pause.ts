@@ -1,4 +1,7 @@
-/** Waits. @throws the reason of the signal as soon as it aborts */
+/**
+ * Waits.
+ * @throws the reason of the signal as soon as it is aborted
+ */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const { promise: over, resolve: end } = Promise.withResolvers<unknown>();

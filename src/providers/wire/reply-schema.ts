@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
-/** A field of a reply. A value of an unexpected type counts as missing, so one odd field never fails a paid job. */
+/**
+ * A field of a reply. A value of an unexpected type counts as missing, so that a single field never fails a paid job.
+ */
 export const field = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined);
 
 export const text = () => field(z.string());

@@ -1,8 +1,8 @@
 import { parseRetryAfter } from '../../platform/http/retry-after.ts';
 
 /**
- * How long the reply of an upstream asks to wait. A header that cannot be read counts as 0: it still means "not now",
- * which decides whether a refused call may be repeated.
+ * How long an upstream asks to wait in its reply. A header that cannot be read counts as 0. Even then its presence
+ * means "not now", and decides whether a refused call may be repeated.
  * @param headers the headers, with names in lower case
  * @returns milliseconds; undefined without the header
  */

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { InlineImage } from './inline-image.ts';
 
 /**
- * The bytes that are read from an image at once. They are a multiple of 3, so only the last piece is padded, and take
- * 0.1 ms to encode.
+ * The most bytes that are read from an image at once. It is a multiple of 3, so that only the last piece gets padding.
+ * A piece is encoded in 0.1 ms.
  */
 const CHUNK_BYTES = 192 * 1024;
 
@@ -33,8 +33,8 @@ export function streamText(text: string, images: readonly InlineImage[]): Stream
   const lengths = parts.map((part) => (Buffer.isBuffer(part) ? part.length : Math.ceil(part.size / 3) * 4));
   const paths = [...new Set(parts.flatMap((part) => (Buffer.isBuffer(part) ? [] : part.path)))];
   async function* chunks(): AsyncGenerator<Buffer> {
-    // All files are opened before the first byte is sent, so a paid call that outlives its run still finds their
-    // content.
+    // All files are opened before the first byte is sent. So a paid call that outlives its run can still read them
+    // after they are deleted.
     const files = new Map<string, FileHandle>();
     try {
       for (const path of paths) files.set(path, await open(path));
@@ -58,7 +58,7 @@ async function* base64Of(file: FileHandle, size: number): AsyncGenerator<Buffer>
   }
 }
 
-/** A form with its length. Node's fetch could send one too, but undici's `request` does not accept Node's own form. */
+/** The body of a form, as undici's `request` needs it. That function does not accept Node's own `FormData`. */
 export function streamForm(form: FormData): StreamedBody & { contentType: string } {
   const boundary = `darkroom-${randomUUID()}`;
   const parts: (Buffer | Blob)[] = [];

@@ -17,7 +17,10 @@ export function submitUnanswered(provider: string, error: unknown): ProviderErro
     : new ProviderError('provider_unavailable', { billing: 'none', cause });
 }
 
-/** The error for a refused create call, chosen by its status alone. It is for replies whose code adds nothing. */
+/**
+ * The error for a refused create call, chosen by its status alone. Used for replies whose error code says no more than
+ * the status.
+ */
 export function submitRefused(reply: UpstreamReply, cause: OperatorCause): ProviderError {
   const { status } = reply;
   const waitMs = retryAfterMs(reply.headers);

@@ -22,12 +22,13 @@ const MAX_BYTES = 8 * 1024 * 1024;
 export const MAX_BYTES_WITH_RESULT = 96 * 1024 * 1024;
 
 /**
- * The most bytes of a small answer. Larger answers take turns, so that the polls of many jobs cannot fill the memory at
- * once.
+ * The most bytes of a small answer. Only some larger answers are read at the same time, so that the polls of many jobs
+ * cannot fill the memory at once.
  */
 const SMALL_BYTES = 256 * 1024;
 /**
- * How many large answers of one upstream are read at the same time. A slow upstream does not keep the others waiting.
+ * How many large answers of one upstream are read at the same time. Each upstream has its own limit, so a slow one does
+ * not keep others waiting.
  */
 const LARGE_AT_ONCE = 4;
 const largeOf = new Map<string, Turns>();
@@ -54,7 +55,7 @@ export interface UpstreamReply {
   status: number;
   /** Names are in lower case. A repeated header has its first value. */
   headers: Record<string, string>;
-  /** undefined when the body is no JSON, or JSON that may not be parsed. */
+  /** undefined when the body is no JSON, or is nested too deep, or has too many values. */
   json: unknown;
   /** The first 500 characters of the body, for the operator's log. */
   text: string;
@@ -73,8 +74,8 @@ export class UpstreamFailure extends Error {
   }
 }
 
-// The agent has no time-outs, because the timer of `withTimeout` covers the call. Reads reuse connections: a failed
-// poll is simply repeated.
+// The agent has no time-outs, because the timer of `withTimeout` covers the call. Reads may reuse a connection, because
+// a failed poll is simply repeated.
 const readAgent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: upstreamConnector });
 
 /**
@@ -87,8 +88,8 @@ export async function upstreamFetch(url: string, call: UpstreamCall): Promise<Up
 }
 
 /**
- * Notes a poll in the span of its stage. One span has all polls of a job, which may be hundreds; failed ones are its
- * events.
+ * Notes a poll in the span of its stage. One span stands for all polls of a job, which may be hundreds. A failed poll
+ * becomes an event of the span.
  */
 async function notePoll(reply: Promise<UpstreamReply>): Promise<UpstreamReply> {
   const stage = currentScope.getStore()?.stage;

@@ -20,7 +20,7 @@ interface Limits {
   maxAnswerBytes: number;
   /** Aborts the call early. Missing for a job's create call, which is never interrupted. */
   signal?: AbortSignal;
-  /** Gets an answer of server-sent events while it arrives. The SDK then gets an empty body. */
+  /** Gets the chunks of an answer of server-sent events as they arrive. The SDK then gets an empty body. */
   onEventStream?: (chunk: Buffer) => void;
   /** Takes the pictures out of any other answer. The SDK gets a token in place of each. */
   pictures?: EmbeddedPictures;
@@ -35,7 +35,7 @@ interface Limits {
  * as a credential.
  */
 export class WatchedCall {
-  /** Whether the connection was open. From then on the upstream may have accepted the request. */
+  /** Whether a connection was opened. From then on, the upstream may have accepted the request. */
   sent = false;
   /** The status of the answer; null if there was none. */
   status: number | null = null;

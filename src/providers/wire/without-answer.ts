@@ -11,8 +11,8 @@ export function withoutAnswer(provider: string, watched: WatchedCall): ProviderE
 }
 
 /**
- * The error when the upstream may or may not have done the work. No other code fits, because the others tell clients to
- * try again.
+ * The error when the upstream may or may not have done the work. No other code fits, because every other code tells
+ * clients to try again.
  */
 export function outcomeUnknown(cause: OperatorCause): ProviderError {
   return new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause });

@@ -1,6 +1,6 @@
 /**
- * A quarter of an hour in seconds. The present offset of every time zone is a multiple of a quarter, so present local
- * hours and days begin with a quarter.
+ * A quarter of an hour in seconds. The present offset of every time zone is a multiple of a quarter. So present local
+ * hours and days begin when a quarter begins.
  */
 export const QUARTER_S = 900;
 const HOUR_S = 3_600;
@@ -39,7 +39,10 @@ export class Zone {
     return this.searchCut(time, width, guess);
   }
 
-  /** Looks at every quarter around the guess. Needed if the clocks change between `time` and the cut, or at the cut. */
+  /**
+   * Searches every quarter around the guess. This is needed if the clocks change at the cut, or between `time` and the
+   * cut.
+   */
   private searchCut(time: number, width: '1h' | '1d' | '1M', guess: number): number {
     const first = Math.max(time + 1, guess - SEARCH_S);
     for (let at = Math.ceil(first / QUARTER_S) * QUARTER_S; at < guess + SEARCH_S; at += QUARTER_S) {

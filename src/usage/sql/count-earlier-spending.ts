@@ -4,7 +4,7 @@ import { keysFrom } from '../../auth/limits/keys-below.ts';
 /**
  * Adds up the sums of whole UTC days and the ledger rows that no sum contains yet, in one snapshot. What the keys below
  * this key have spent counts too. A task counts in the period in which it ended, because the sums do not have the time
- * of its creation. So a few tasks count that were created before the period.
+ * of its creation. So a few tasks that were created before the period count, too.
  */
 const COUNT = `
   update key_budgets b

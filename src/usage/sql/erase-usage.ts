@@ -3,10 +3,10 @@ import { ErasureSteps } from '../../auth/erasure/erasure-steps.ts';
 import { readThrough } from '../../auth/erasure/read-through.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** Rows that one statement reads or deletes. */
+/** The most rows that one statement reads or deletes. */
 const ROWS = 5_000;
 
-/** Reads the whole ledger in the order of task ids. Rows that no sum contains yet are in no index by key. */
+/** Reads the whole ledger in the order of task ids, because rows that no sum contains yet are in no index by key. */
 const SEE: Statement = {
   name: 'usage.see_ledger',
   text: `

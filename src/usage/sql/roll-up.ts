@@ -6,7 +6,7 @@ import { DIMENSIONS, NUMBER_LIST, NUMBER_NAMES, NUMBERS } from './sum-columns.ts
 export const ROLL_UP_ROWS = 5_000;
 
 /**
- * The most values of a metadata name that have sums of their own, for each API key and UTC day. The other values are
+ * The most values of a metadata name that have sums of their own, for each API key and UTC day. Further values are
  * summed together, because a client may send a new value with each task.
  */
 const MOST_VALUES = 1_000;

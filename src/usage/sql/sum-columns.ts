@@ -14,7 +14,7 @@ export const NUMBERS = {
 export type UsageNumber = keyof typeof NUMBERS;
 export const NUMBER_NAMES = Object.keys(NUMBERS) as UsageNumber[];
 
-/** `tasks, succeeded, …` */
+/** The names as a list of columns: `tasks, succeeded, …` */
 export const NUMBER_LIST = NUMBER_NAMES.join(', ');
 
 /** What a sum can be grouped by, besides the API key and metadata. */

@@ -5,7 +5,7 @@ export interface Flux2 {
   diffusionModel: string;
   textEncoder: string;
   steps: number;
-  /** Strength of the guidance built into the full model; null for a distilled one, which has none. */
+  /** Strength of the guidance that the full model has built in; null for a distilled model, which has none. */
   guidance: number | null;
 }
 

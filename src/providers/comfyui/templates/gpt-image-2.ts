@@ -1,7 +1,7 @@
 import type { Template } from '../template.ts';
 import type { Workflow } from '../workflow.ts';
 
-/** Qwen-Image. With reference images it is Qwen-Image-Edit, whose text encoder node accepts up to three. */
+/** Qwen-Image. With reference images it is Qwen-Image-Edit, whose text encoder node accepts up to three images. */
 export const gptImage2: Template = {
   workflows: [textToImage(), ...[1, 2, 3].map((references) => withReferences(references))],
 };
