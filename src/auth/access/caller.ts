@@ -40,7 +40,8 @@ export interface CallerLimits {
 }
 
 /**
- * The rate limit that a request counts against. `create`: routes marked with it, such as creations. `read`: all others.
+ * The rate limit that a request counts against. `create`: routes with `@CountsAs('create')`, such as creations. `read`:
+ * all other routes.
  */
 export type RateBucket = 'create' | 'read';
 
@@ -51,7 +52,7 @@ export interface CallerBound {
   hasBudget: boolean;
 }
 
-/** The API key that sent a request. It is the tenant that owns tasks, files, limits and webhooks. */
+/** The API key that authenticated a request. It is the tenant that owns tasks, files, limits and webhooks. */
 export interface Caller {
   /** `key_…` */
   apiKeyId: string;

@@ -2,7 +2,7 @@ import { type Scope, SCOPES } from '../access/caller.ts';
 import type { ApiKeyLimits, LimitChanges } from '../limits/api-key-limits.ts';
 import type { ApiKey } from './api-key.entity.ts';
 
-/** The scopes of a key that is created without any. They give access only to what the key itself owns. */
+/** The scopes of a key that is created without a list of scopes. They give access only to what the key itself owns. */
 export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => !/^(keys|operations):/.test(scope));
 
 export interface NewApiKey {

@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { callerOf, type GuardedRequest, requestOf } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
 
-/** The most characters of a User-Agent header that are kept. */
+/** Longer User-Agent headers are cut to this many characters. */
 const MAX_USER_AGENT = 200;
 
 export const ACTOR_TYPES = ['api_key', 'command_line', 'service'] as const;
@@ -14,7 +14,7 @@ export interface Actor {
   caller: Caller | null;
   ip: string | null;
   requestId: string | null;
-  /** The signed-in browser that sent the request. Missing for a program with the key. */
+  /** The signed-in browser that sent the request. Missing when a program sent the request with the key itself. */
   browser?: { sessionId: string; userAgent: string };
   /** The reason that an operator gave. */
   reason?: string;

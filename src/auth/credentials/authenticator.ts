@@ -152,7 +152,7 @@ interface KeyCheck {
   goodUntil: number;
 }
 
-/** `max` in place of `maxSize` would reserve 0.2 MB for each cache at once. */
+/** With `max` instead of `maxSize`, each cache would allocate 0.2 MB when it is created. */
 const CAPACITY = { maxSize: 10_000, sizeCalculation: () => 1 };
 
 /** How secrets of one kind, API keys or tokens of sessions, are checked. */
@@ -173,7 +173,7 @@ class KeyChecks<Found extends FoundApiKey> {
   private readonly accepted = new LRUCache<string, KeyCheck>(CAPACITY);
   private readonly refused = new LRUCache<string, KeyCheck>(CAPACITY);
   private readonly inFlight = new Map<string, Promise<KeyCheck>>();
-  /** Rises with every `forget`. A look-up that was in flight at that time is not cached. */
+  /** Rises with every `forget`. The result of a look-up that was in flight at a `forget` is not cached. */
   private cacheVersion = 0;
 
   constructor(private readonly kind: CheckedSecret<Found>) {}

@@ -12,9 +12,12 @@ const FLUSH_DELAY_MS = 1000;
  * unavailable.
  */
 const RETRY_DELAY_MS = 10_000;
-/** The most hashes that one statement replaces. */
+/** The maximum number of hashes that one statement replaces. */
 const BATCH = 500;
-/** The most uses noted in memory. A further use is ignored, because a later use of the same key can be noted. */
+/**
+ * The maximum number of uses noted in memory. A further use is ignored. A later use of the same key can be noted
+ * instead.
+ */
 const MAX_PENDING = 10_000;
 
 interface StoredHash {

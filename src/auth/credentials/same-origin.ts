@@ -11,7 +11,7 @@ export function isOwnOrigin(origin: string, host: string | undefined, publicUrl:
   return host !== undefined && from === originOf(`${from.split(':', 1)[0]}://${host}`);
 }
 
-/** The origin as the header has it, without a default port. null for any scheme but http and https. */
+/** The origin in the form of an `Origin` header, without a default port. null for any scheme but http and https. */
 function originOf(url: string): string | null {
   if (!/^https?:\/\//i.test(url)) return null;
   return URL.canParse(url) ? new URL(url).origin : null;

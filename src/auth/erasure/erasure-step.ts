@@ -18,7 +18,7 @@ export type ErasureCounts = Partial<Record<Erased, number>>;
 
 /**
  * The steps of a round, in this order. Requests and tasks that were under way at the revocation may still write. So
- * rounds are repeated for at least a minute, and until in one round no step erases anything or waits.
+ * rounds are repeated for at least a minute, and until no step of a round erases anything or returns `waits`.
  */
 export const ROUND_STEPS = ['sessions', 'shares', 'tasks', 'uploads', 'batches'] as const;
 /**

@@ -10,7 +10,7 @@ export class Erasure {
   /** `erasure_` and 26 characters, time-ordered. */
   @PrimaryColumn('text') id: string;
   @Column('text') api_key_id: string;
-  /** How much of each kind is erased so far. */
+  /** How much of each kind of data is erased so far. */
   @Column('jsonb') counts: ErasureCounts;
   /** The last of LAST_STEPS that has begun. null: ROUND_STEPS are still repeated, or the erasure has finished. */
   @Column('text', { nullable: true }) step: LastStep | null;

@@ -13,7 +13,7 @@ export interface Budget {
   soft_percent?: number;
 }
 
-/** A budget with what is spent and reserved of it in its present period. Times are unix seconds. */
+/** A budget with what is spent and reserved of it in its current period. Times are unix seconds. */
 export interface BudgetState {
   api_key_id: string;
   amount_micros: number;

@@ -55,8 +55,8 @@ export class RateWindow {
   }
 
   /**
-   * Points to request from the shared count: a share in advance, or one for each waiting request if that is more, plus
-   * the owed points.
+   * Points to request from the shared count: a share in advance, or one for each waiting request if that is more. Owed
+   * points are added.
    */
   pointsToLease(now: number): number {
     if (now >= this.endsAt) this.open(now, 0);

@@ -98,8 +98,8 @@ export class SessionsService {
   }
 
   /**
-   * The browsers that are signed in with the caller's key, the last used first, at most 100. Sessions whose secret has
-   * expired are left out.
+   * The browsers that are signed in with the caller's key, the most recently used first, at most 100. Sessions whose
+   * secret has expired are left out.
    */
   list({ apiKeyId }: Caller): Promise<Session[]> {
     return this.sessions.find({

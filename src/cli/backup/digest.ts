@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 
 export interface Digest {
   bytes: number;
-  /** Hex. */
+  /** In hex. */
   sha256: string;
 }
 

@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import type { Config } from '../../platform/config/config.ts';
 
 /**
- * The mode bits that no other user may have. Search (0o011) is allowed: for root the folder is 0711, so that the user
- * of the embedded PostgreSQL can pass through it.
+ * The mode bits that group and others must not have. Search (0o011) is allowed: as root, the service gives the folder
+ * mode 0711, so that the user of the embedded PostgreSQL can pass through it.
  */
 const OTHERS_READ_OR_WRITE = 0o066;
 

@@ -44,7 +44,7 @@ export const opsAct = (ops: Command, name: keyof typeof EXAMPLES, description: s
 
 export type Row = Record<string, unknown>;
 
-/** Prints an answer: as JSON, or the named fields as a table. */
+/** Prints an answer: as JSON, or the named fields as a table. Prints `none` for an empty list without --json. */
 export function show(
   answer: Row | Row[],
   fields: readonly string[],

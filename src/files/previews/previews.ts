@@ -11,7 +11,9 @@ import { sourceKeyOf } from './preview-size.ts';
  * Previews rendered at the same time in this process. Rendering a 4K image takes some 30 MB and a second of one core.
  */
 const AT_ONCE = 2;
-/** The most previews that wait or are rendered in this process. A gallery asks for some dozens at a time. */
+/**
+ * The maximum number of previews that wait or are rendered in this process. A gallery asks for some dozens at a time.
+ */
 const MAX_WAITING = 200;
 const PATIENCE_MS = 30_000;
 const MAX_PIXELS = 100_000_000;

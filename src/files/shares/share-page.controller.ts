@@ -21,7 +21,7 @@ import { Shares } from './shares.ts';
 const CACHED = 'private, no-cache';
 
 /**
- * Shows a share to whoever has its address. This service always sends the bytes itself: a link of the bucket would
+ * Shows a share to anyone who has its address. This service always sends the bytes itself: a link of the bucket would
  * still work after the share has ended.
  */
 @IgnoresUnknownQuery()

@@ -4,8 +4,8 @@ import type { Upload } from '../record/upload.entity.ts';
 
 /**
  * Finds the uploads that a new task names, and keeps their bytes for as long as the task may be unfinished. One
- * statement does both, because between a find and a reservation the purge could delete the bytes. Another key's file is
- * found only through a signed link. Otherwise a key that knows an id could keep the bytes of another key.
+ * statement does both, because between a find and a reservation the purge could delete the bytes. A file of another key
+ * is found only through a signed link. Otherwise a key that knows an id could keep the bytes of another key.
  */
 const RESERVE: Statement = {
   name: 'files.reserve_uploads',

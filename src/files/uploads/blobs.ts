@@ -9,8 +9,8 @@ import { activateBlob, announceBlob, DOOM_BLOB, newBlobId, useBlob } from '../sq
 const WRITE_S = 3_600;
 const UNIQUE_VIOLATION = '23505';
 /**
- * The most attempts. An attempt fails when another upload of the same bytes was first. The next attempt uses the bytes
- * of that upload.
+ * The maximum number of attempts. An attempt fails when another upload of the same bytes was first. The next attempt
+ * uses the bytes of that upload.
  */
 const ROUNDS = 5;
 
@@ -72,8 +72,8 @@ export class Blobs {
   }
 
   /**
-   * Deletes the bytes that a client may have put into storage itself. If that fails, or more bytes come, the purge
-   * deletes them.
+   * Deletes the bytes that a client may have put into storage itself. If that fails, or the client writes more bytes
+   * later, the purge deletes them.
    */
   async deleteAnnounced(id: string | null): Promise<void> {
     if (id !== null) await this.storage.delete(id).catch(() => undefined);

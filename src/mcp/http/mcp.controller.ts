@@ -15,7 +15,7 @@ import { ProtocolServer } from '../protocol/protocol-server.ts';
 import { ToolsService } from '../tools/tools.service.ts';
 import { accepts, JSON_TYPE, STREAM_TYPE, toJson } from './accept.ts';
 
-/** The most messages of one batch. Protocol revision 2025-03-26 has batches; later ones do not. */
+/** The maximum number of messages in one batch. Protocol revision 2025-03-26 has batches; later ones do not. */
 const MAX_MESSAGES = 50;
 /** Each message of a batch adds a few listeners to the response, and Node warns of more than ten. */
 const MAX_LISTENERS = MAX_MESSAGES * 10;
@@ -104,8 +104,8 @@ interface CallMessage {
 const BOTH_TYPES = `${JSON_TYPE}, ${STREAM_TYPE}`;
 
 /**
- * Whether the client takes JSON or a stream. In requests of the revisions of 2025, the SDK demands that the Accept
- * header names both.
+ * Whether the client accepts JSON or a stream. In requests of the revisions of 2025, the SDK demands an Accept header
+ * that names both.
  */
 const takesAnswers = (accept: string | undefined): boolean =>
   accepts(accept, JSON_TYPE) || accepts(accept, STREAM_TYPE);

@@ -4,7 +4,7 @@ import type { Sample } from '../../platform/observe/measuring/metrics.ts';
 /** A service level objective, as deploy/prometheus/rules.yml has it; a test compares the two. */
 export interface Objective {
   name: string;
-  /** The part of the events that may be bad. */
+  /** The fraction of the events that may be bad, such as 0.01. */
   budget: number;
   metric: string;
   /** Whether a series of the metric counts events of this objective. */

@@ -21,7 +21,10 @@ import { ProcessesService } from './processes.service.ts';
 const FORGET_EVERY = 15;
 /** Seconds between renewals while a process drains, so that operators soon see the end of its last task. */
 const DRAINING_HEARTBEAT_S = 1;
-/** The least milliseconds between reports of the counts, which are many times larger than the rest of the row. */
+/**
+ * The minimum number of milliseconds between reports of the counts. The counts are many times larger than the rest of
+ * the row.
+ */
 const ACTIVITY_EVERY_MS = 10_000;
 
 /**

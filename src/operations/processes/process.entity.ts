@@ -32,7 +32,10 @@ export class ProcessRow {
   @Column('boolean') drain_requested: boolean;
   /** Whether the process reports that it claims no more. */
   @Column('boolean') draining: boolean;
-  /** The least seconds that a lease of a task had left when the process last renewed its leases; null before that. */
+  /**
+   * The shortest time, in seconds, that a task lease had left when the process last renewed its leases; null before the
+   * first renewal.
+   */
   @Column('real', { nullable: true }) lease_margin_s: number | null;
   @Column('jsonb') circuits: ProcessCircuit[];
   /** Empty before the first report, and for a process of an older release. */

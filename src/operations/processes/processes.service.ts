@@ -56,7 +56,7 @@ export class ProcessesService {
     return this.find(id);
   }
 
-  /** Call after the commit of an operator's request to a process, or to all. */
+  /** Tells the processes that an operator has asked something of one process, or of all. Call it after the commit. */
   announce(id: string): void {
     this.changed(id);
     this.bus.publish(PROCESS_TOPIC, id);

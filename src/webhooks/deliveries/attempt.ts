@@ -53,7 +53,7 @@ function truncate(bytes: Buffer): string {
   return new TextDecoder().decode(bytes.subarray(0, MAX_SNIPPET_BYTES), { stream: true });
 }
 
-/** The most bytes that are read of a response. Its status decides; its body is only for the log. */
+/** The maximum number of bytes that are read from a response. Its status decides; its body is only for the log. */
 const MAX_RESPONSE_BYTES = 20_000;
 
 type Head = Pick<OutboundAnswer, 'status' | 'headers'>;
@@ -124,7 +124,8 @@ export class Attempt {
       if (signal.aborted) return { outcome: 'lost', error: 'connect_failed', ...noResponse };
       const { endpoint_id } = claimed;
       this.logger.error({ event: 'webhook.attempt_failed', event_id, endpoint_id, err: error });
-      // No connection was made. This public error is the nearest to that; the log has the reason.
+      // // No request was sent. Of the public errors, `connect_failed` is the nearest. The log of the service has the
+      // reason.
       return { outcome: 'failed', error: 'connect_failed', ...noResponse };
     }
   }

@@ -4,7 +4,8 @@ export const REPLAY_STATUSES = ['running', 'completed', 'cancelled'] as const;
 export type ReplayStatus = (typeof REPLAY_STATUSES)[number];
 
 /**
- * A replay: an operator has the events of a span of time sent again. Worker processes queue the events step by step.
+ * A replay: the service sends the events of a span of time again, because an operator has asked for it. Worker
+ * processes queue the events step by step.
  */
 @Entity('webhook_replays')
 export class WebhookReplay {

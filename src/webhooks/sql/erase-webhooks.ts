@@ -5,7 +5,7 @@ import { readThrough } from '../../auth/erasure/read-through.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SEE_EVENTS } from './see-events.ts';
 
-/** The most deliveries of one piece. */
+/** The maximum number of deliveries in one piece. */
 const DELIVERIES = 2_000;
 
 const DELETE_DELIVERIES: Statement = {

@@ -3,7 +3,9 @@ import type { Fact } from '../../platform/database/database-facts.ts';
 import type { Statement } from '../../platform/database/sql.ts';
 import { WAITING_ENDPOINTS } from './waiting-endpoints.ts';
 
-/** The most dispatches that are counted in each state. A higher number would tell an operator nothing more. */
+/**
+ * The maximum number of dispatches that are counted in each state. A higher number would tell an operator nothing more.
+ */
 export const MOST_COUNTED = 10_000;
 
 export interface WebhookCounts {

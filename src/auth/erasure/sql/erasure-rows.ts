@@ -102,7 +102,10 @@ export class ErasureRows {
     });
   }
 
-  /** For this many seconds no process takes the erasure, unless another process has taken it over already. */
+  /**
+   * Lets no process take the erasure for `seconds`. Has no effect if another process has taken the erasure over
+   * already.
+   */
   async putOff({ id, attempt }: TakenErasure, seconds: number): Promise<void> {
     await this.sql.run(PUT_OFF, [id, attempt, seconds]);
   }

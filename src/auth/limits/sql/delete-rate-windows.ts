@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../../platform/database/sql.ts';
 
-/** The most windows that one round deletes. */
+/** The maximum number of windows that one round deletes. */
 export const PURGE_WINDOWS = 1_000;
 
 const DELETE: Statement = {
@@ -15,7 +15,8 @@ const DELETE: Statement = {
 };
 
 /**
- * Raw SQL because of `skip locked`: several workers delete at once, and a request that opens a window does not wait.
+ * Raw SQL because of `skip locked`: concurrent workers skip each other's rows, and never wait for a request that opens
+ * a window.
  */
 @Injectable()
 export class DeleteRateWindows {

@@ -9,7 +9,7 @@ const STATE = `
          else extract(epoch from ${startOf(firstDay(TODAY))}) end::float8 as period_start,
     extract(epoch from ${startOf(dayAfter(TODAY))})::float8 as period_end`;
 
-/** Raw SQL because the database's clock decides which period is the present one. */
+/** Raw SQL because the database's clock decides which period is the current one. */
 const READ: Statement = {
   name: 'auth.read_budgets',
   text: `

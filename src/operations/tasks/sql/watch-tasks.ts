@@ -70,7 +70,7 @@ const READ: Statement = {
       and ($5::text is null) order by t.id`,
 };
 
-/** Raw SQL because the reasons why a task seems stuck are in other tables. */
+/** Raw SQL because the statements also read other tables to tell why a task seems stuck. */
 @Injectable()
 export class WatchTasks {
   constructor(private readonly sql: Sql) {}
