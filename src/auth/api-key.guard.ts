@@ -122,7 +122,7 @@ export class KeyBeforeBody {
   constructor(host: HttpAdapterHost, { role }: Config, credentials: Credentials) {
     if (role === 'worker') return; // a worker process has no such routes: every path is 404
     host.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, _reply, done) => {
-      const { signedFile, withoutKey } = bodyConfigOf(request); // a signed upload carries no key: its handler checks the signature of the link
+      const { signedFile, withoutKey } = bodyConfigOf(request); // for a signed upload, the handler checks the link
       if (!hasBody(request.raw.headers) || signedFile || withoutKey) return done();
       try {
         const credential = credentials.of(request); // also throws for a page of another origin, even at /graphql

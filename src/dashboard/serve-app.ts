@@ -28,7 +28,7 @@ export function serveApp(fastify: FastifyInstance, files: ReadonlyMap<string, Bu
       });
     }
     const path = request.params['*'];
-    // // Every view of the app has a URL of its own, which the page reads. So a path without a file gets the page. A
+    // Every view of the app has a URL of its own, which the page reads. So a path without a file gets the page. A
     // missing asset gets 404, because it belongs to another build.
     const file = files.get(path) ?? (path.startsWith('assets/') ? undefined : files.get(PAGE));
     if (!file) throw new ApiError('route_not_found');

@@ -61,7 +61,10 @@ export const lackOf = (scope: Scope): ApiError =>
  * with the same fields.
  */
 export interface GuardedRequest {
-  /** Over a socket: the headers of the handshake. `authorization` in `connection_init` takes precedence. */
+  /**
+   * Over a socket: the headers of the handshake. `authorization` in `connection_init` takes precedence over this
+   * header.
+   */
   headers: {
     authorization?: string | undefined;
     cookie?: string | undefined;

@@ -20,7 +20,9 @@ export interface NewApiKey {
 export interface ApiKeyChanges {
   name?: string;
   scopes?: readonly Scope[];
-  /** null for a limit removes this limit. null in place of all limits removes all. The configured limits then apply. */
+  /**
+   * The value null removes one limit. null instead of the object removes all limits. The configured limits then apply.
+   */
   limits?: LimitChanges | null;
   /** null: every model without `access: listed`. */
   models?: string[] | null;

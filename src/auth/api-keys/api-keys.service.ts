@@ -87,7 +87,10 @@ export class ApiKeysService {
     });
   }
 
-  /** Stores a new API key with the plain text `key`, and records its creation, in the transaction `tx`. */
+  /**
+   * Stores a new API key with the plain text `key`, and records its creation, in the transaction `tx`.
+   * @throws ApiError value_out_of_range if the key has expired already
+   */
   async issue(
     tx: EntityManager,
     record: RecordAct,
@@ -115,7 +118,7 @@ export class ApiKeysService {
   }
 
   /**
-   * Keys that are not revoked, newest first.
+   * Keys that are not revoked, newest first. With `createdBy`, only keys that this key has created.
    * @param after the last id of the previous page
    */
   async list(page: {
@@ -136,7 +139,7 @@ export class ApiKeysService {
     return { apiKeys: apiKeys.slice(0, page.limit), hasMore: apiKeys.length > page.limit };
   }
 
-  /** @throws ApiError api_key_not_found: unknown, malformed or revoked */
+  /** @throws ApiError api_key_not_found if the id is unknown, malformed or that of a revoked key */
   async find(id: string): Promise<ApiKey> {
     const found = isApiKeyId(id) ? await this.apiKeys.findOneBy({ id, revoked_at: IsNull() }) : null;
     return found ?? notFound();

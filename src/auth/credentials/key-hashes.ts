@@ -49,7 +49,7 @@ export class KeyHashes implements BeforeApplicationShutdown {
 
   /**
    * Call it when a key was used, with the form in which the key was found and with all its forms. If an older
-   * SECRET_KEY made the form, it is replaced soon.
+   * SECRET_KEY made the found form, that form is replaced soon.
    */
   noteUse({ hash, secretKeyId }: StoredHash, [newest]: NewestFirst<Buffer>): void {
     if (secretKeyId === this.secrets.keyId || this.pending.size >= MAX_PENDING) return;

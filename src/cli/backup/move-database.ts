@@ -17,7 +17,7 @@ import { assertNotAhead } from './not-ahead.ts';
 import { untilStopped } from './stopped-service.ts';
 
 export interface MoveOptions {
-  /** The most seconds to wait until every process of the service has stopped. */
+  /** The maximum time in seconds to wait until every process of the service has stopped. */
   waitS: number;
   tell: (line: string) => void;
 }

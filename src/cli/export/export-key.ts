@@ -37,7 +37,7 @@ const MODULES = [
 
 interface ExportOptions {
   out: string;
-  /** Copies the bytes of uploads and outputs too. */
+  /** Whether to copy the bytes of uploads and outputs too. */
   files?: true;
   json?: true;
 }

@@ -7,7 +7,7 @@ import type { Config } from '../../platform/config/config.ts';
  */
 const OTHERS_READ_OR_WRITE = 0o066;
 
-/** @throws Error for the operator */
+/** @throws Error for the operator if other users can read or write the folder */
 export function dataDirMode({ dataDir }: Config): string {
   const found = statSync(dataDir, { throwIfNoEntry: false });
   if (!found) return 'created at the first start';

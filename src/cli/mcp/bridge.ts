@@ -48,7 +48,7 @@ export class Bridge {
 
   private async pass(message: RpcMessage): Promise<void> {
     if (message.method === 'notifications/cancelled') {
-      // // Over HTTP, closing the stream cancels a request, so the notification itself is not passed on.
+      // Over HTTP, closing the stream cancels a request, so the notification itself is not passed on.
       this.open.get(message.params?.requestId as RpcMessage['id'])?.abort();
       return;
     }

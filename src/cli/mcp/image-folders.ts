@@ -37,8 +37,8 @@ function realOf(path: string): string {
 }
 
 /**
- * The folders of this machine that images are read from. A text that an agent has read may make it name any path. So no
- * file outside of the folders is opened, and no answer tells what is there.
+ * The folders of this machine that images are read from. A text that an agent has read may make the agent name any
+ * path. So no file outside of the folders is opened, and no answer tells what is there.
  */
 export class ImageFolders {
   private readonly folders: readonly string[];

@@ -20,7 +20,7 @@ export class BadImage extends Error {
 
 /** Uploads the images of this machine whose paths a call names, and replaces the paths by the ids of the files. */
 export class LocalImages {
-  /** The ids of uploads by path and content, so that an equal call has the same ids. */
+  /** The ids of uploads by path and content, so that a repeated call names the same ids. */
   private readonly uploaded = new Map<string, Promise<string>>();
 
   constructor(

@@ -50,7 +50,7 @@ export class RpcClient {
         dispatcher: this.dispatcher,
         signal,
       });
-      // // A proxy in front of the service sends such a status, and so does a service that cannot answer now.
+      // A proxy in front of the service sends such a status, and so does a service that cannot answer now.
       if (response.status >= 502) throw new Error(`it answers ${response.status}`);
       if (this.hasOldTools) yield TOOLS_CHANGED;
       this.hasOldTools = false;

@@ -32,7 +32,7 @@ export class DirectDelivery {
     if (this.config.fileDelivery !== 'redirect') return null;
     const nowS = nowMs / 1000;
     const signedS = Math.floor(nowS / SIGNED_EVERY_S) * SIGNED_EVERY_S;
-    // // The link expires no later than the file.
+    // The link expires no later than the file.
     const endsS = Math.min(signedS + LINK_S, Math.ceil(file.expiresAt.getTime() / 1000));
     const url = await this.storage.signGet(file.storageKey, {
       contentType: file.contentType,

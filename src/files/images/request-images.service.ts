@@ -154,13 +154,13 @@ export class RequestImagesService {
     try {
       await this.reserving.attach(created, task.id, task.expires_at.getTime());
     } catch (err) {
-      this.logger.warn({ event: 'upload.tie_failed', task_id: task.id, err }); // no failure of the creation: the files still stay until the task has read them
+      this.logger.warn({ event: 'upload.tie_failed', task_id: task.id, err }); // the files stay until the task has read them
     }
   }
 
   /** Call when no task was created. */
   async forget({ created }: RequestImages): Promise<void> {
-    if (created.length > 0) await this.reserving.forget(created).catch(() => undefined); // if this fails, the files expire within the hour
+    if (created.length > 0) await this.reserving.forget(created).catch(() => undefined); // or they expire within the hour
   }
 
   async forgetAll(images: readonly RequestImages[]): Promise<void> {

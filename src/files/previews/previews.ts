@@ -8,7 +8,8 @@ import { type OutputFile, TaskFiles } from '../../tasks/read/task-files.ts';
 import { sourceKeyOf } from './preview-size.ts';
 
 /**
- * Previews rendered at the same time in this process. Rendering a 4K image takes some 30 MB and a second of one core.
+ * The number of previews that are rendered concurrently in this process. Rendering a 4K image takes some 30 MB and a
+ * second of one core.
  */
 const AT_ONCE = 2;
 /**

@@ -20,7 +20,7 @@ const RESERVE: Statement = {
     returning u.*, u.expires_at <= now() as is_expired`,
 };
 
-/** Attaches files that came inside a request to its task, and sets when they expire. */
+/** Assigns the files of a request to the task that the request has created, and sets when the files expire. */
 const ATTACH: Statement = {
   name: 'files.tie_to_task',
   text: `

@@ -81,7 +81,7 @@ export interface NewUpload extends Omit<Content, 'sha256'> {
   blob_id: string;
   lifetime_s: number;
   of_task: boolean;
-  /** Seconds until the upload expires, unless it is completed or its task is created before. */
+  /** Seconds until the upload expires, unless it is completed, or its task is created, within this time. */
   expires_in_s: number;
 }
 
@@ -137,7 +137,7 @@ export async function assertRoom(
     const together = await storedBy(bound.apiKeyId);
     if (together.files < MAX_UPLOADS && together.bytes + bytes <= bound.maxBytes) continue;
     const what = together.files < MAX_UPLOADS ? `${bytes} more bytes of uploads` : 'more uploads';
-    const message = `A key above this API key has no room for ${what}.`; // the message does not reveal the limit of the other key
+    const message = `A key above this API key has no room for ${what}.`; // does not reveal the limit of the other key
     throw new ApiError('file_quota_exceeded', { message });
   }
 }

@@ -155,7 +155,7 @@ export class DirectUploads {
       const measure = async function* (chunks: AsyncIterable<Buffer>) {
         for await (const chunk of chunks) {
           bytes += chunk.length;
-          if (bytes > expected) throw invalid(`It has more than ${expected} bytes.`); // the client has replaced the bytes since `size` was read
+          if (bytes > expected) throw invalid(`It has more than ${expected} bytes.`); // the client has replaced the bytes
           hash.update(chunk);
           yield chunk;
         }

@@ -26,7 +26,7 @@ const UNTIED_S = HOUR_S;
 /** What a request states about a file. */
 export interface NewFile {
   purpose: Purpose;
-  /** Only shown. */
+  /** Shown to clients, and used for nothing else. */
   filename: string | null;
   /** Seconds that the file is kept; missing: the configured time. */
   lifetimeS?: number | undefined;
@@ -144,7 +144,7 @@ export class FilesService {
     { limit, after, order = 'desc', purpose, withThoseOfTasks = false }: UploadPage,
   ): Promise<{ uploads: Upload[]; hasMore: boolean }> {
     const beyond = order === 'asc' ? MoreThan : LessThan;
-    // // With a plain equality, PostgreSQL might read the uploads of all keys by the primary key or by their expiry.
+    // With a plain equality, PostgreSQL might read the uploads of all keys by the primary key or by their expiry.
     const isOfKey = Raw((column) => equalsOrdered(column, ':apiKeyId'), { apiKeyId });
     const uploads = await this.uploads.find({
       where: {

@@ -114,8 +114,8 @@ const isRefusedStream = ({ headers }: FastifyRequest, served: Response): boolean
   served.headers.get('content-type')?.startsWith(STREAM_TYPE) === true && !accepts(headers.accept, STREAM_TYPE);
 
 /**
- * The SDK builds a URL from the Host header and the path. This replaces both, because a client may send a Host or a
- * path that no URL can have. Accept names both types if the client takes one of them.
+ * The SDK builds a URL from the Host header and the path. This function replaces both, because a client may send a Host
+ * or a path that no URL can have. Accept names both types if the client accepts one of them.
  */
 const withOwnAddress = ({ raw, headers }: FastifyRequest): NodeIncomingMessageLike => ({
   method: 'POST',

@@ -14,7 +14,7 @@ const MAX_BYTES = 150_000;
  * characters.
  */
 const MAX_CHARACTERS = 700_000;
-/** Pixels of the longest side, and the quality of the encoder: the first pair that fits is taken. */
+/** The longest side in pixels, and the quality of the encoder. The first pair whose result is small enough is taken. */
 const ATTEMPTS = [
   [768, 80],
   [768, 60],

@@ -5,7 +5,7 @@ import type { LevelSettings } from '../../platform/config/log-levels.ts';
  * report.
  */
 export interface Activity {
-  /** Tasks that were created and that ended in the last five minutes. */
+  /** `created`: tasks created in the last five minutes. `ended`: tasks that ended in the last five minutes. */
   created: number;
   ended: number;
   objectives: { name: string; events: number; bad: number }[];

@@ -10,8 +10,8 @@ export interface Objective {
   /** Whether a series of the metric counts events of this objective. */
   isEvent: (labels: Sample['labels']) => boolean;
   /**
-   * A number: the most seconds that an event may take, which must be the bound of a bucket of the metric. A function:
-   * whether an event is bad.
+   * A number: the time in seconds above which an event is bad. It must be the bound of a bucket of the metric. A
+   * function: tells from the labels whether an event is bad.
    */
   isBad: number | ((labels: Sample['labels']) => boolean);
 }

@@ -30,7 +30,8 @@ export class ProcessesService {
   }
 
   /**
-   * Makes a process claim no more tasks, or claim again. Its running tasks go on to their end.
+   * With `on`, makes a process claim no more tasks. Without it, makes the process claim again. Running tasks go on to
+   * their end.
    * @throws ApiError process_not_found; invalid_value for a process without a worker
    */
   async drain(id: string, on: boolean, by: Actor): Promise<ProcessView> {

@@ -124,7 +124,7 @@ export class Attempt {
       if (signal.aborted) return { outcome: 'lost', error: 'connect_failed', ...noResponse };
       const { endpoint_id } = claimed;
       this.logger.error({ event: 'webhook.attempt_failed', event_id, endpoint_id, err: error });
-      // // No request was sent. Of the public errors, `connect_failed` is the nearest. The log of the service has the
+      // No request was sent. Of the public errors, `connect_failed` is the nearest. The log of the service has the
       // reason.
       return { outcome: 'failed', error: 'connect_failed', ...noResponse };
     }

@@ -100,7 +100,7 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
   private async flush(items: (FinishedDelivery | string)[]): Promise<void[]> {
     const finished = items.filter((item) => typeof item !== 'string');
     const endpointIds = items.filter((item) => typeof item === 'string');
-    // // The finished attempts of this batch no longer count, so that the batch can claim as many new ones.
+    // The finished attempts of this batch no longer count, so that the batch can claim as many new ones.
     const used = this.inFlight.size - finished.length;
     const flush = this.statements.run(finished, endpointIds, {
       free: this.stopped ? 0 : MAX_IN_FLIGHT - used,

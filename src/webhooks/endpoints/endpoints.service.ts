@@ -93,8 +93,8 @@ export class EndpointsService {
   async update(apiKeyId: string, id: string, change: EndpointChange): Promise<WebhookEndpoint> {
     const url = change.url === undefined ? undefined : this.checkedUrl(change.url);
     const { status } = await this.find(apiKeyId, id);
-    // // Removes due times before the endpoint is enabled and after it is disabled, so that it never gets events that
-    // have waited while it was disabled. Runs outside of the transaction, because it takes seconds for 100,000 events.
+    // Removes due times before the endpoint is enabled and after it is disabled, so that it never gets events that have
+    // waited while it was disabled. Runs outside of the transaction, because it takes seconds for 100,000 events.
     // Inside, the deliveries of all keys would wait that long for the locked endpoint.
     if (change.status === 'enabled' && status === 'disabled') await stopWaiting(this.endpoints.manager, id);
     const changed = await this.endpoints.manager.transaction(async (tx) => {

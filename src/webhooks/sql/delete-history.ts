@@ -7,8 +7,8 @@ import type { EntityManager } from 'typeorm';
 const MAX_ROWS = 5_000;
 
 /**
- * Deletes attempts of an endpoint and their dispatches, and dispatches without an attempt, each through an index. Leaves
- * rows that another transaction has locked: a statement that waits for no lock cannot deadlock.
+ * Deletes attempts of an endpoint and their dispatches, and dispatches without an attempt, each through an index.
+ * Leaves rows that another transaction has locked: a statement that waits for no lock cannot deadlock.
  */
 const DELETE_HISTORY = `
   with attempts as materialized (

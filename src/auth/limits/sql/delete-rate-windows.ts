@@ -23,7 +23,8 @@ export class DeleteRateWindows {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Deletes windows that ended 10 minutes ago or earlier. The next request of their key opens a new one.
+   * Deletes up to `PURGE_WINDOWS` windows that ended at least 10 minutes ago. The next request of their key opens a new
+   * one.
    * @returns how many were deleted
    */
   async deleteEnded(): Promise<number> {
