@@ -9,7 +9,7 @@ export interface Budget {
   /** Micro-units: 1,000,000 are 1 of the currency. */
   amount_micros: number;
   period: BudgetPeriod;
-  /** A webhook reports when this share of the amount is spent or reserved. */
+  /** A webhook reports when this percentage of the amount is spent or reserved. Missing: nothing is reported. */
   soft_percent?: number;
 }
 

@@ -16,7 +16,9 @@ import { OneTimeCodes } from './one-time-codes.ts';
 import { newToken, tokenHashOf } from '../credentials/random-token.ts';
 import { Session } from '../credentials/session.entity.ts';
 
-/** How long a session may be without a request before it ends. The second value is for a browser that is remembered. */
+/**
+ * How long a session may be without a request before it ends. REMEMBERED_IDLE_S is for a browser that stays signed in.
+ */
 export const IDLE_S = 12 * HOUR_S;
 export const REMEMBERED_IDLE_S = 30 * DAY_S;
 /**

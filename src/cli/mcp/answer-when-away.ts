@@ -52,8 +52,8 @@ const isModern = (params: RpcMessage['params']): boolean =>
   (params?._meta as Record<string, unknown> | undefined)?.['io.modelcontextprotocol/protocolVersion'] !== undefined;
 
 /**
- * Whether the client keeps the list of tools that this release answers to the request. The service may have other
- * tools. A client without handshake asks again after LIST_TTL_MS.
+ * Whether the request makes the client keep the tool list of this release. The service may have other tools. A client
+ * without handshake keeps no list: it asks again after LIST_TTL_MS.
  */
 export const hasOldTools = (request: RpcMessage): boolean =>
   isRequest(request) && request.method === 'tools/list' && !isModern(request.params);

@@ -10,7 +10,10 @@ const LINK_S = 300;
  * recognise the file.
  */
 const SIGNED_EVERY_S = LINK_S / 4;
-/** The shortest time that a cached redirect leaves for starting the request to the bucket. */
+/**
+ * When a cached redirect expires, its link is still valid for this time, so that a client can start the request to the
+ * bucket.
+ */
 const START_WITHIN_S = 60;
 
 export interface DirectLink {

@@ -34,7 +34,7 @@ export class Blobs {
 
   /**
    * @param record writes the rows that use the bytes, in the transaction in which the bytes become usable; if it
-   *   throws, nothing stays
+   *   throws, neither rows nor bytes stay
    */
   async keep<Row>(bytes: Bytes, record: (tx: Tx, blobId: string) => Promise<Row>): Promise<Row> {
     for (let round = 1; ; round++) {

@@ -28,7 +28,10 @@ const LINK_S = HOUR_S;
 const LATE_S = HOUR_S;
 /** How long an upload that is never completed counts against the quota. */
 const PENDING_S = 24 * HOUR_S;
-/** How many uploads are read back at the same time. Each has a scratch file. They are then inspected one at a time. */
+/**
+ * The maximum number of uploads that are read back concurrently. Each has a scratch file. They are then inspected one
+ * at a time.
+ */
 const READ_AT_ONCE = 8;
 const NEVER = new AbortController().signal;
 

@@ -73,7 +73,7 @@ export class Attempt {
     private readonly secrets: Secrets,
   ) {}
 
-  /** @param signal aborts at the end of the grace period. An attempt that has no status by then is `lost` */
+  /** @param signal aborts at the end of the grace period. An attempt that has no HTTP status by then is `lost` */
   async make(claimed: ClaimedDispatch, signal: AbortSignal): Promise<FinishedDelivery> {
     const { event_id, endpoint_id, attempt, url, failures, trigger, attempted_at } = claimed;
     const startedAt = performance.now();

@@ -33,7 +33,7 @@ const FINISH_TRIES = 4;
 const FINISH_PAUSE_MS = 500;
 /**
  * The minimum number of milliseconds between two batches, because the statements of a batch cost PostgreSQL as much as
- * ten of its rows.
+ * ten rows more.
  */
 const MIN_INTERVAL_MS = 3;
 

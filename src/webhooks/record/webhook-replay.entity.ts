@@ -28,7 +28,7 @@ export class WebhookReplay {
   /** An id above every id of the span. */
   @Column('text') until_event_id: string;
   @Column('timestamptz') created_at: Date;
-  /** The API key of the operator; null if it was made by the command line. */
+  /** The API key of the operator; null if the command line made the replay. */
   @Column('text', { nullable: true }) created_by: string | null;
   @Column('timestamptz', { nullable: true }) ended_at: Date | null;
   /** Sets the pace: no process queues the next events of the replay before this time. */

@@ -46,7 +46,10 @@ const COUNT: Statement = {
     where v.id > $6 and v.id < $7 and ${WANTED}`,
 };
 
-/** The number of latest replays that are checked. A replay that has just ended must still make the others wait. */
+/**
+ * The number of newest replays whose `lease_until` a step looks at. Those that have just ended still make the others
+ * wait.
+ */
 const NEWEST = 100;
 
 /**
@@ -100,7 +103,7 @@ const STEP: Statement = {
     select (select count(*)::int from noted) as replays, array(select distinct endpoint_id from queued) as endpoint_ids`,
 };
 
-/** The bounds of a replay, in the form that the statements need. */
+/** The fields of a replay that select its events. */
 export type ReplayBounds = Pick<
   WebhookReplay,
   'since' | 'until' | 'endpoint_id' | 'api_key_id' | 'only_failed' | 'last_event_id' | 'until_event_id'
