@@ -10,7 +10,7 @@ export interface ApiKeyHook {
    * Called when the limits of a key change. `limits`: the new limits in force. `own`: the new limits set on the key.
    */
   onLimits?(tx: EntityManager, apiKeyId: string, limits: CallerLimits, own: ApiKeyLimits): Promise<void>;
-  /** Called before a key without a budget gets one. Its limits have not changed yet. */
+  /** Called before a key without a budget gets one, and before `onLimits`. */
   beforeBudget?(tx: EntityManager, apiKeyId: string): Promise<void>;
   /**
    * Called after a budget is set for a key. The row of the budget is locked. `isNew`: the key had no budget before, so

@@ -22,10 +22,12 @@ export class KeyBudget {
   @Column('bigint') total_spent: string;
   @Column('bigint') total_reserved: string;
   /**
-   * First day of the latest period in which a webhook reported the soft threshold. null: none has since the budget was
-   * set.
+   * First day of the latest period in which the soft threshold was reported. null: it was not reported since the budget
+   * was set.
    */
   @Column('date', { nullable: true }) threshold_of: string | null;
-  /** First day of the latest period in which a webhook reported a refusal. null: none has since the budget was set. */
+  /**
+   * First day of the latest period in which a refusal was reported. null: none was reported since the budget was set.
+   */
   @Column('date', { nullable: true }) exceeded_of: string | null;
 }

@@ -36,7 +36,7 @@ export class Previews {
 
   /**
    * @param file an output whose bytes are present
-   * @throws ApiError variant_not_available for a video without a still and a picture of too many pixels; file_expired;
+   * @throws ApiError variant_not_available for a video without a still, or a picture of too many pixels; file_expired;
    *   service_unavailable when too many previews are being made, or this preview has waited too long
    */
   async open(file: OutputFile, width: PreviewWidth): Promise<Readable | Buffer> {

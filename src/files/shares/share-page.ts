@@ -138,8 +138,8 @@ interface Placed<File> {
 }
 
 /**
- * The meta tags for previews in chats. Their picture is the first picture of the share, or the still of the first film
- * if that film comes earlier. Their film is the first film.
+ * The meta tags for previews in chats. Their picture is that of the first file that is a picture, or a film with a
+ * still. Their film is the first film.
  */
 function cardOf({ url, files }: SharePage): [string, string][] {
   const placed = files.flatMap((file, index) => (file ? [{ file, index }] : []));

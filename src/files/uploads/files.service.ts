@@ -93,7 +93,7 @@ export class FilesService {
   }
 
   /**
-   * Gives a pending upload its bytes.
+   * Gives a pending upload its bytes. If another request has completed it meanwhile, returns the completed upload.
    * @throws ApiError invalid_image, invalid_file, file_quota_exceeded, and then the upload stays pending;
    *   file_not_found, file_expired
    */

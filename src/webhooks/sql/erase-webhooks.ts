@@ -21,7 +21,7 @@ const DELETE_EVENTS: Statement = {
   text: 'delete from webhook_events v using unnest($1::text[]) as w(id) where v.id = w.id',
 };
 
-/** Deletes deliveries whose events are gone; usually there are none. */
+/** Deletes the deliveries that are left at the key's endpoints after its events are erased. Usually there are none. */
 const DELETE_LEFT: Statement = {
   name: 'webhooks.erase_left_deliveries',
   text: `

@@ -22,7 +22,7 @@ export interface WebhookCounts {
 const count = (condition: string): string =>
   `(select count(*)::float8 from (select from webhook_dispatches where ${condition} limit ${MOST_COUNTED}) d)`;
 
-/** Finds the oldest due dispatch by one look into the index for each waiting endpoint. */
+/** Counts deliveries and endpoints. Finds the oldest due dispatch with one index look-up for each waiting endpoint. */
 export const WEBHOOK_FACT: Fact<WebhookCounts> = {
   name: 'webhooks',
   text: `

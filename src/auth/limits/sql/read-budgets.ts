@@ -18,8 +18,8 @@ const READ: Statement = {
 };
 
 /**
- * Whether `soft_percent` of the budget is spent or reserved, and no webhook has reported that in this period. Any share
- * of a budget of 0 is 0, so the first micro-unit reaches it.
+ * Whether `soft_percent` of the budget is spent or reserved, and that was not reported yet in this period. Any share of
+ * a budget of 0 is 0, so the first micro-unit reaches it.
  */
 const IS_SOFT = `
     b.soft_percent is not null and ${inPeriod('spent', TODAY)} + ${inPeriod('reserved', TODAY)} > 0 and
