@@ -58,7 +58,10 @@ interface Manifest {
   files: ExportedFiles | null;
 }
 
-/** Writes what an API key has, as the API shows it, to a new or empty folder. The key may be revoked. */
+/**
+ * Writes what an API key has, as the API shows it, to a folder that is new, empty or an unfinished export. The key may
+ * be revoked.
+ */
 export async function exportKey(id: string, { out, files, json }: ExportOptions): Promise<void> {
   const folder = resolve(out);
   const manifest = await withService(MODULES, async (app, config) => {

@@ -79,7 +79,10 @@ function place(from: string, to: string): void {
   renameSync(unfinished, to);
 }
 
-/** The environment variables that the model's bindings name as credentials and that are not set. */
+/**
+ * The environment variables that the model's bindings name as credentials and that are not set. A credential is also
+ * set by the variable `<name>_FILE`.
+ */
 export function missingCredentials({ bindings }: Model, env: NodeJS.ProcessEnv): string[] {
   const named = bindings.map(({ credential }) => credential).filter((name) => typeof name === 'string');
   return [...new Set(named)].filter((name) => !env[name] && !env[`${name}_FILE`]);

@@ -31,7 +31,7 @@ const MAX_LINKS = 100;
 /**
  * Puts slots where a graph has values: the prompts that its sampler follows, width and height, the number of images,
  * seeds, steps, cfg and guidance.
- * @throws Error when the JSON is no such graph, or no text of it can be the prompt
+ * @throws Error when the JSON is no such graph, or the graph does not show which of its texts is the prompt
  */
 export function slotsIn(json: unknown): GraphSlots {
   const graph = graphOf(json);

@@ -21,8 +21,8 @@ interface FoundImage {
 class TooLarge extends Error {}
 
 /**
- * The working folder, unless it is the home folder or contains it. Many programs start a bridge in / or in the home
- * folder, below which are all files of the user.
+ * The working folder; no folder if that is the home folder or contains it. Many programs start a bridge in / or in the
+ * home folder, below which are all files of the user.
  */
 export function defaultFolders(folder: string, home = homedir()): string[] {
   return [home, realOf(home)].some((path) => isWithin(path, folder)) ? [] : [folder];
@@ -38,7 +38,7 @@ function realOf(path: string): string {
 
 /**
  * The folders of this machine that images are read from. A text that an agent has read may make the agent name any
- * path. So no file outside of the folders is opened, and no answer tells what is there.
+ * path. So no file outside of these folders is opened, and no answer tells whether it exists.
  */
 export class ImageFolders {
   private readonly folders: readonly string[];

@@ -39,7 +39,8 @@ export class RpcClient {
 
   /**
    * Yields the answers of the server; a failure of a request becomes an answer too. When the signal aborts, yields
-   * nothing more. When the service cannot be reached, yields `answerWhenAway`, and the next message tries again.
+   * nothing more. When the service cannot be reached, yields `answerWhenAway` for a request and nothing for a
+   * notification; the next message tries again.
    */
   async *send(message: RpcMessage, signal: AbortSignal): AsyncGenerator<RpcMessage> {
     try {
