@@ -10,7 +10,9 @@ export type ActorType = (typeof ACTOR_TYPES)[number];
 
 export interface Actor {
   type: ActorType;
-  /** The key that acts, which bounds what the act may grant. null: the operator or the service itself, without bounds. */
+  /**
+   * The key that acts, which bounds what the act may grant. null: the operator or the service itself, without bounds.
+   */
   caller: Caller | null;
   ip: string | null;
   requestId: string | null;

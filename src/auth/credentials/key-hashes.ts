@@ -27,8 +27,8 @@ interface StoredHash {
 }
 
 /**
- * The stored forms of API keys. A form that an older SECRET_KEY made is replaced when its key is used, because only then is
- * the key itself known. Writes in batches, and delays no request.
+ * The stored forms of API keys. A form that an older SECRET_KEY made is replaced when its key is used, because only
+ * then is the key itself known. Writes in batches, and delays no request.
  */
 @Injectable()
 export class KeyHashes implements BeforeApplicationShutdown {

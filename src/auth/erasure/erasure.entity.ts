@@ -21,8 +21,8 @@ export class Erasure {
   @Column('text', { nullable: true }) created_by: string | null;
   @Column('timestamptz', { nullable: true }) finished_at: Date | null;
   /**
-   * Rises each time a process takes the erasure. Every write names the attempt, so the process of an earlier attempt changes
-   * nothing.
+   * Rises each time a process takes the erasure. Every write names the attempt, so the process of an earlier attempt
+   * changes nothing.
    */
   @Column('integer') attempt: number;
   /** Until this time no other process takes the erasure. null: no process has taken it yet, or it has finished. */

@@ -1,6 +1,6 @@
 /**
- * SQL: the ids of the key `id` and of all keys below it: those that it has made, those that they have made and so on. The
- * maker of a key never changes.
+ * SQL: the ids of the key `id` and of all keys below it: those that it has made, those that they have made and so on.
+ * The maker of a key never changes.
  * @param id the placeholder of a parameter
  */
 export const keysFrom = (id: string): string => `

@@ -138,8 +138,8 @@ interface Placed<File> {
 }
 
 /**
- * The meta tags for previews in chats. Their picture is that of the first file that is a picture, or a film with a
- * still. Their film is the first film.
+ * The meta tags for previews in chats. They name one picture: the first file that is an image, or that is a video with
+ * a still. They name one video: the first one.
  */
 function cardOf({ url, files }: SharePage): [string, string][] {
   const placed = files.flatMap((file, index) => (file ? [{ file, index }] : []));

@@ -79,7 +79,7 @@ export class Blobs {
     if (id !== null) await this.storage.delete(id).catch(() => undefined);
   }
 
-  /** Deletes bytes at once, unless an upload can use them. If that fails, the purge deletes them. */
+  /** Deletes bytes at once, unless an upload can use them. If the deletion fails, the purge deletes them later. */
   async discard(id: string): Promise<void> {
     try {
       const usable = await this.sql.run(DOOM_BLOB, [id]);

@@ -42,7 +42,9 @@ export function retryDelayS(
 
 const MAX_SNIPPET_BYTES = 4096;
 
-/** The start of a response as text, for the log: at most 4 kB, no partial characters, no NUL (PostgreSQL rejects it). */
+/**
+ * The start of a response as text, for the log: at most 4 kB, no partial characters, no NUL (PostgreSQL rejects it).
+ */
 export function snippetOf(body: Buffer): string {
   // Truncated again after decoding, because a byte that is not UTF-8 becomes a longer character.
   return truncate(Buffer.from(truncate(body).replaceAll('\0', '\ufffd')));

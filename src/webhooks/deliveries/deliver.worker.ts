@@ -26,7 +26,7 @@ const MAX_PROBES = 250;
  * one. So slow endpoints delay others only when there are hundreds of them.
  */
 const CROWDED = 250;
-/** Once this many attempts are in flight in all, only healthy endpoints without an attempt in flight get one. */
+/** Once this process has so many attempts in flight, only healthy endpoints without an attempt in flight get one. */
 const FULL_FOR_PROBES = 400;
 /** The maximum number of tries to record a result. After the last one the lease lapses, and another attempt is made. */
 const FINISH_TRIES = 4;

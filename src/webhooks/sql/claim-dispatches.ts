@@ -34,8 +34,9 @@ export interface ClaimedDispatch {
  * An earlier statement must have locked the endpoints: only then does the snapshot of this one contain the previous
  * claims.
  * Parameters: $1: the endpoints. $2: the maximum number of attempts. $3: the maximum at failing endpoints. $4: an
- * endpoint with an attempt in flight gets a further one only if fewer than $4 attempts at healthy endpoints come first.
- * $5: a failing endpoint gets an attempt only if fewer than $5 attempts come first. $6: seconds of the lease.
+ * endpoint with an attempt in flight gets a further one only if fewer than $4 attempts at healthy endpoints are claimed
+ * before it. $5: a failing endpoint gets an attempt only if fewer than $5 attempts are claimed before it. $6: seconds
+ * of the lease.
  */
 export const CLAIM: Statement = {
   name: 'webhooks.claim',

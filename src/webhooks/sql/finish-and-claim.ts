@@ -24,10 +24,13 @@ export interface Capacity {
   probes: number;
   /**
    * An endpoint with an attempt in flight gets a further one only if fewer than this many attempts at healthy endpoints
-   * come first.
+   * are claimed before it.
    */
   further: number;
-  /** A failing endpoint gets an attempt only if fewer than this many attempts come first. */
+  /**
+   * A failing endpoint gets an attempt only if fewer than this many attempts are claimed before it. Healthy endpoints
+   * are claimed first.
+   */
   withProbes: number;
 }
 
