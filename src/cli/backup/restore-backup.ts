@@ -43,8 +43,9 @@ export async function restoreBackup(config: Config, url: string, folder: string,
 
 /**
  * Checks the secret key. Call it before the database is started. If the installation has no key and the backup has one,
- * copies that key. With another key, the restored API keys and secrets of webhooks could not be used.
- * @throws Error for the operator
+ * copies that key.
+ * @throws Error for the operator if there is no key, or the key is not that of the backup: then the restored API keys
+ *   and secrets of webhooks could not be used
  */
 export async function prepareSecretKey(config: Config, folder: string, backup: Manifest): Promise<void> {
   let keys = await findSecretKeys(config);

@@ -47,14 +47,19 @@ const DELETE_SUM: Statement = {
 export class EraseUploadRows {
   constructor(private readonly sql: Sql) {}
 
-  /** Deletes one piece of uploads, and marks one piece of bytes for deletion. */
+  /**
+   * Deletes up to `ERASED_UPLOADS` uploads, and marks the bytes of up to `ERASED_UPLOADS` stored files for deletion.
+   */
   async delete(tx: Tx, apiKeyId: string): Promise<ErasedPiece> {
     const uploads = (await tx.query({ ...DELETE, values: [apiKeyId] })).rowCount ?? 0;
     const doomed = (await tx.query({ ...DOOM, values: [apiKeyId] })).rowCount ?? 0;
     return { erased: { uploads }, mayBeMore: Math.max(uploads, doomed) === ERASED_UPLOADS };
   }
 
-  /** @returns the keys in storage of one piece of bytes; empty when there are no more */
+  /**
+   * @returns the storage keys of up to `ERASED_UPLOADS` files that are marked for deletion; empty when there are no
+   *   more
+   */
   async doomed(apiKeyId: string): Promise<string[]> {
     return (await this.sql.run<{ id: string }>(READ_DOOMED, [apiKeyId])).map(({ id }) => id);
   }

@@ -1,8 +1,8 @@
 import type { LevelSettings } from '../../platform/config/log-levels.ts';
 
 /**
- * What was counted in the last hour, by one process or by all. `pool` and `bus` show the state at the time of the
- * report.
+ * Counts of the last hour, of one process or of all; `created` and `ended` are of the last five minutes. `pool` and
+ * `bus` show the state at the time of the report.
  */
 export interface Activity {
   /** `created`: tasks created in the last five minutes. `ended`: tasks that ended in the last five minutes. */
