@@ -107,7 +107,7 @@ function andThen<Value, Result>(
 }
 
 /**
- * Below this path, a route with a body needs a key or a session, unless its configuration says `signedFile` or
+ * Below this path, a route with a body needs a key or a session, unless the route's configuration says `signedFile` or
  * `withoutKey`. `/graphql` also answers without a key: the schema is public.
  */
 const GUARDED = '/v1/';
@@ -122,10 +122,10 @@ export class KeyBeforeBody {
   constructor(host: HttpAdapterHost, { role }: Config, credentials: Credentials) {
     if (role === 'worker') return; // a worker process has no such routes: every path is 404
     host.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, _reply, done) => {
-      const { signedFile, withoutKey } = bodyConfigOf(request); // signed uploads: their handler checks the link first
+      const { signedFile, withoutKey } = bodyConfigOf(request); // for a signed upload, the handler checks the link
       if (!hasBody(request.raw.headers) || signedFile || withoutKey) return done();
       try {
-        const credential = credentials.of(request); // also refuses a page of another origin, at /graphql too
+        const credential = credentials.of(request); // also throws for a page of another origin, even at /graphql
         // One path has many spellings, so the route is compared: `/%76%31/files` leads to `/v1/files` too.
         if (routeOf(request).url?.startsWith(GUARDED)) assertWellFormed(credential);
       } catch (error) {

@@ -40,7 +40,7 @@ export class GraphqlRates {
     try {
       this.callers.set(request, await this.authenticator.authenticateCredential(this.credentials.of(request)));
     } catch (error) {
-      // Without the database no key can be checked. The resolvers report that.
+      // Without the database no key can be checked. The resolvers report that error.
       if (error instanceof ApiError && error.status < 500) this.keyless.count(request.ip);
     }
   }

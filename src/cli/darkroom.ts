@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command of the package. Node may be too old for some packages of the commands when this file runs, so no package
- * is imported before the version of Node is known.
+ * The entry point of the `darkroom` command. Node may be too old for some packages of the commands when this file runs,
+ * so no package is imported before the version of Node is known.
  */
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';

@@ -28,8 +28,8 @@ export const pageHeaders = (bucket: string | null): Readonly<Record<string, stri
 });
 
 /**
- * The name of an asset contains a hash of its bytes, so a browser may keep it for a year. A browser checks other files
- * at each load.
+ * The name of an asset contains a hash of its bytes, so a browser may keep it for a year. A browser revalidates any
+ * other file at each load.
  */
 export function cacheControlOf(path: string): string {
   return path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';

@@ -13,7 +13,7 @@ const PAGE = 'index.html';
  */
 export type BucketOrigin = () => Promise<string | null>;
 
-/** Serves the app below `/app/`. Redirects `/app` there, and `/` too for a browser. */
+/** Serves the app below `/app/`. Redirects `/app` to `/app/`, and also `/` if the request accepts HTML. */
 export function serveApp(fastify: FastifyInstance, files: ReadonlyMap<string, BuiltFile>, origin: BucketOrigin): void {
   fastify.get('/', (request, reply) => {
     void reply.header('vary', 'accept');
@@ -28,8 +28,8 @@ export function serveApp(fastify: FastifyInstance, files: ReadonlyMap<string, Bu
       });
     }
     const path = request.params['*'];
-    // A path without a file gets the page, because every view of the app has its own URL, which the page reads. An
-    // asset that is missing belongs to another build.
+    // Every view of the app has a URL of its own, which the page reads. So a path without a file gets the page. A
+    // missing asset gets 404, because it belongs to another build.
     const file = files.get(path) ?? (path.startsWith('assets/') ? undefined : files.get(PAGE));
     if (!file) throw new ApiError('route_not_found');
     // Without credentials for the bucket, its origin is unknown and no link leads to it. The page itself still works.

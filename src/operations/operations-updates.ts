@@ -4,7 +4,7 @@ import type { PullQueue } from '../platform/run/pull-queue.ts';
 import { updates } from './updates.ts';
 
 const EVERY_MS = 2_000;
-/** The most subscribers of one process. Each of them reads the views for itself. */
+/** The maximum number of subscribers in one process. Each of them reads the views for itself. */
 const MAX_SUBSCRIBERS = 100;
 
 /**

@@ -1,9 +1,9 @@
 import { PullQueue } from '../platform/run/pull-queue.ts';
 
 /**
- * Decides when the next view is sent to a subscriber. The time counts from the last view that the client had room for,
+ * Decides when the next view is sent to a subscriber. Counts `everyMs` from the last view that the client had room for,
  * so no views are made for a client that is too slow.
- * @param everyMs least time between two views
+ * @param everyMs minimum time between two views, in milliseconds
  */
 export function updates(everyMs: number): PullQueue<true> {
   let nextMs = -Infinity;

@@ -51,7 +51,7 @@ import { ResendEvents } from './sql/resend-events.ts';
 import { SweepDispatches } from './sql/sweep-dispatches.ts';
 import { WebhookGauges } from './webhook-gauges.ts';
 
-/** Sends events to the endpoints of an API key: about its tasks, batches and budgets, and tests. */
+/** Sends events to the endpoints of an API key: events about its tasks, batches and budgets, and test events. */
 @Module({
   imports: [
     AuthModule,

@@ -12,7 +12,10 @@ export const COUNTED_BY_HANDLER = 'none';
 /** The route needs no API key. Without this decorator or `PublicWhen`, a route needs a key or a session. */
 export const Public = () => SetMetadata(PUBLIC, true);
 
-/** The route needs no API key for the requests that `permits` accepts: its handler checks another permission. */
+/**
+ * The route needs no API key for a request that `permits` accepts, such as one with a signed URL. The handler then
+ * checks the permission itself.
+ */
 export const PublicWhen = (permits: (request: GuardedRequest) => boolean) => SetMetadata(PUBLIC, permits);
 
 /** The route needs a key with this scope. Without the decorator any key is accepted. */
@@ -53,9 +56,15 @@ export function assertScope(caller: Caller, scope: Scope): void {
 export const lackOf = (scope: Scope): ApiError =>
   new ApiError('insufficient_scope', { message: `This API key lacks the scope "${scope}".` });
 
-/** What the guard reads of a request: Fastify's own, or the object that a socket passes in its place. */
+/**
+ * The fields of a request that the guard reads. Over HTTP it is Fastify's request. A GraphQL socket passes an object
+ * with the same fields.
+ */
 export interface GuardedRequest {
-  /** Over a socket: the headers of the handshake. `authorization` in `connection_init` takes precedence. */
+  /**
+   * Over a socket: the headers of the handshake. `authorization` in `connection_init` takes precedence over this
+   * header.
+   */
   headers: {
     authorization?: string | undefined;
     cookie?: string | undefined;

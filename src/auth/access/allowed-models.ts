@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors/api-error.ts';
 import type { Caller } from './caller.ts';
 
-/** What decides who may use a model. */
+/** The fields of a model that decide who may use it. */
 interface Guarded {
   id: string;
   /**
@@ -11,14 +11,14 @@ interface Guarded {
 }
 
 export const MAX_MODELS = 100;
-/** The id of a model; or the beginning of an id, perhaps empty, followed by `*`. */
+/** The id of a model, or a prefix of ids followed by `*`. The prefix may be empty. */
 export const MODEL_PATTERN = /^(\*|[a-z0-9][a-z0-9._-]{0,62}\*?)$/;
 
-/** Whether one of the patterns names the model. */
+/** Whether one of the patterns matches the id. */
 const names = (patterns: readonly string[], id: string): boolean =>
   patterns.some((pattern) => (pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern));
 
-/** Whether each pattern of `wanted` is within one pattern of `own`. */
+/** Whether `own` allows every model that `wanted` allows: each pattern of `wanted` is within one pattern of `own`. */
 export const coversModels = (own: readonly string[], wanted: readonly string[]): boolean =>
   wanted.every((pattern) =>
     pattern.endsWith('*')
@@ -27,8 +27,8 @@ export const coversModels = (own: readonly string[], wanted: readonly string[]):
   );
 
 /**
- * Whether every list of models, of the key and of the keys above it, names this model. Without any list: whether the
- * model is not listed.
+ * Whether each list of models contains this model. The lists are those of the key and of the keys above it. If there is
+ * no list: whether the model lacks `access: listed`.
  */
 export const mayUse = ({ models = [] }: Pick<Caller, 'models'>, { id, isListed }: Guarded): boolean =>
   models.length > 0 ? models.every((patterns) => names(patterns, id)) : !isListed;

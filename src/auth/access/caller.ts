@@ -17,19 +17,23 @@ export type Scope = (typeof SCOPES)[number];
 export interface CallerLimits {
   createsPerMinute: number;
   readsPerMinute: number;
-  /** Tasks running at once. Further tasks wait in `queued`. */
+  /** The maximum number of running tasks. Further tasks wait in `queued`. */
   maxRunning: number;
-  /** Tasks queued at once. Further tasks are rejected with `queue_full`. */
+  /** The maximum number of queued tasks. Further tasks are rejected with `queue_full`. */
   maxQueued: number;
-  /** Bytes of uploads stored at once. Further uploads are rejected with `file_quota_exceeded`. */
+  /** The maximum size of all stored uploads, in bytes. Further uploads are rejected with `file_quota_exceeded`. */
   maxFileBytes: number;
   /**
-   * Bytes of files that came inside requests, stored at once. Further files are rejected with `file_quota_exceeded`.
+   * The maximum size of all stored files that came inside requests, in bytes. Further files are rejected with
+   * `file_quota_exceeded`.
    */
   maxRequestFileBytes: number;
-  /** Bytes of kept outputs, which do not expire. Keeping more is rejected with `kept_quota_exceeded`. */
+  /**
+   * The maximum size of all kept outputs, in bytes. Kept outputs do not expire. Keeping more is rejected with
+   * `kept_quota_exceeded`.
+   */
   maxKeptBytes: number;
-  /** 1 to 100. While tasks of several keys wait, a key with twice the weight gets twice the time of the workers. */
+  /** 1 to 100. While tasks of several keys wait, a key with twice the weight gets twice as much time of the workers. */
   weight: number;
   /** Days that the record of a task is kept, from the creation of the task. Never longer than configured. */
   taskRetentionDays: number;
@@ -40,7 +44,8 @@ export interface CallerLimits {
 }
 
 /**
- * The rate limit that a request counts against. `create`: routes marked with it, such as creations. `read`: all others.
+ * The rate limit that a request counts against. `create`: routes with `@CountsAs('create')`, such as creations. `read`:
+ * all other routes.
  */
 export type RateBucket = 'create' | 'read';
 
@@ -51,7 +56,7 @@ export interface CallerBound {
   hasBudget: boolean;
 }
 
-/** The API key that sent a request. It is the tenant that owns tasks, files, limits and webhooks. */
+/** The API key that authenticated a request. It is the tenant that owns tasks, files, limits and webhooks. */
 export interface Caller {
   /** `key_…` */
   apiKeyId: string;

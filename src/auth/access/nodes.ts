@@ -4,12 +4,12 @@ import { assertScope } from './access.ts';
 import type { Caller, Scope } from './caller.ts';
 
 interface NodeType {
-  /** What the ids of the type begin with, without the underscore. */
+  /** The prefix of this type's ids, without the underscore: `task` for `task_…`. */
   prefix: string;
   /** The name of the type in the schema. */
   name: string;
   scope: Scope;
-  /** @throws ApiError with status 404 for what the caller may not see */
+  /** @throws ApiError with status 404 when the object does not exist or the caller may not see it */
   find: (caller: Caller, id: string) => Promise<object>;
 }
 
@@ -31,7 +31,7 @@ export class Nodes {
     if (!type) return null;
     assertScope(caller, type.scope);
     try {
-      // The spread also copies symbols, so the copy keeps what the view stores under them.
+      // The spread also copies symbol properties, in which views store internal values.
       return { ...(await type.find(caller, id)), __typename: type.name };
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return null;

@@ -2,7 +2,7 @@ import { type Scope, SCOPES } from '../access/caller.ts';
 import type { ApiKeyLimits, LimitChanges } from '../limits/api-key-limits.ts';
 import type { ApiKey } from './api-key.entity.ts';
 
-/** The scopes of a key that is created without any. They give access only to what the key itself owns. */
+/** The scopes of a key that is created without a list of scopes. They give access only to what the key itself owns. */
 export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => !/^(keys|operations):/.test(scope));
 
 export interface NewApiKey {
@@ -20,7 +20,9 @@ export interface NewApiKey {
 export interface ApiKeyChanges {
   name?: string;
   scopes?: readonly Scope[];
-  /** null for a limit removes this limit. null in place of all limits removes all. The configured limits then apply. */
+  /**
+   * The value null removes one limit. null instead of the object removes all limits. The configured limits then apply.
+   */
   limits?: LimitChanges | null;
   /** null: every model without `access: listed`. */
   models?: string[] | null;

@@ -15,9 +15,9 @@ export async function addSecret(
 }
 
 /**
- * Makes all secrets of the key expire after at most `overlapHours`.
- * Expired secrets are kept for ever, because Bootstrap recognises a rotated BOOTSTRAP_API_KEY by its hash. Without the
- * hash the next start would issue that key again, with every scope. A row takes about 100 bytes.
+ * Makes all secrets of the key expire within `overlapHours`. Expired secrets are kept for ever, because `Bootstrap`
+ * recognises a rotated BOOTSTRAP_API_KEY by its hash. Without the hash the next start would issue that key again, with
+ * every scope. A row takes about 100 bytes.
  */
 export async function expireSecrets(tx: EntityManager, apiKeyId: string, overlapHours: number): Promise<void> {
   await tx

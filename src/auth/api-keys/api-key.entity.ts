@@ -2,13 +2,16 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { ApiKeyLimits } from '../limits/api-key-limits.ts';
 import type { Scope } from '../access/caller.ts';
 
-/** The tenant. A rotation can leave several of its secrets valid for a time, so secrets have their own table. */
+/**
+ * An API key, which is the tenant. After a rotation several of its secrets may be valid for a time, so secrets have
+ * their own table.
+ */
 @Entity('api_keys')
 export class ApiKey {
   /** `key_` and 26 characters, time-ordered. */
   @PrimaryColumn('text') id: string;
   @Column('text') name: string;
-  /** Shows which secret is the current one: `dr_ab…WXYZ`. */
+  /** The first and last characters of the current secret: `dr_ab…WXYZ`. */
   @Column('text') hint: string;
   @Column('text', { array: true }) scopes: Scope[];
   @Column('jsonb') limits: ApiKeyLimits;

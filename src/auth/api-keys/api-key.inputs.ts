@@ -93,7 +93,10 @@ export class ListApiKeysQuery {
   created_by?: string;
 }
 
-/** Checks the id for GraphQL, whose arguments no input class checks. @throws ApiError invalid_value */
+/**
+ * Checks the syntax of an id in a GraphQL argument. Such arguments have no input class that would check it.
+ * @throws ApiError invalid_value
+ */
 export function assertKeyId(param: 'after' | 'created_by', id: string | null | undefined): string | undefined {
   if (typeof id !== 'string') return undefined;
   if (!KEY_ID.test(id)) throw new ApiError('invalid_value', { param, message: `${idOf(param).message}.` });

@@ -13,7 +13,6 @@ import { type Scope, SCOPES } from '../access/caller.ts';
 
 export const ScopeChoice = defineChoice('ApiKeyScope', SCOPES, 'What an API key may do.');
 
-/** An API key as clients see it. */
 @ObjectType('ApiKey', {
   description: 'An API key: the tenant that owns tasks, files, limits and webhooks.',
   implements: () => NodeView,

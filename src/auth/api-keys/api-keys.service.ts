@@ -41,8 +41,8 @@ const snapshotOf = ({ name, hint, scopes, limits, models, expires_at }: ApiKey) 
 });
 
 /**
- * Creates, lists, changes, rotates and revokes API keys. A revoked key stays as the owner of its tasks, but is no longer
- * shown. Each change and its audit event are one transaction.
+ * Creates, lists, changes, rotates and revokes API keys. The row of a revoked key stays, because its tasks refer to it,
+ * but lists and look-ups leave it out. Each change and its audit event are one transaction.
  */
 @Injectable()
 export class ApiKeysService {
@@ -61,8 +61,8 @@ export class ApiKeysService {
   }
 
   /**
-   * @throws ApiError insufficient_scope when `by` would grant a scope, limit, budget, model or time that it does not
-   *   have; value_out_of_range for an expiry in the past, or a retention that is too long; too_many_items;
+   * @throws ApiError insufficient_scope when `by` would grant more than its own scopes, limits, budget, models or
+   *   expiry allow; value_out_of_range for an expiry in the past, or a retention that is too long; too_many_items;
    *   api_key_revoked when the key of `by` is revoked
    */
   create(input: NewApiKey, by: Actor): Promise<IssuedApiKey> {
@@ -87,7 +87,10 @@ export class ApiKeysService {
     });
   }
 
-  /** Stores the given key in the caller's transaction. */
+  /**
+   * Stores a new API key with the plain text `key`, and records its creation, in the transaction `tx`.
+   * @throws ApiError value_out_of_range if the key has expired already
+   */
   async issue(
     tx: EntityManager,
     record: RecordAct,
@@ -115,7 +118,7 @@ export class ApiKeysService {
   }
 
   /**
-   * Keys that are not revoked, newest first.
+   * Keys that are not revoked, newest first. With `createdBy`, only keys that this key has created.
    * @param after the last id of the previous page
    */
   async list(page: {
@@ -136,7 +139,7 @@ export class ApiKeysService {
     return { apiKeys: apiKeys.slice(0, page.limit), hasMore: apiKeys.length > page.limit };
   }
 
-  /** @throws ApiError api_key_not_found: unknown, malformed or revoked */
+  /** @throws ApiError api_key_not_found if the id is unknown, malformed or that of a revoked key */
   async find(id: string): Promise<ApiKey> {
     const found = isApiKeyId(id) ? await this.apiKeys.findOneBy({ id, revoked_at: IsNull() }) : null;
     return found ?? notFound();
@@ -227,8 +230,8 @@ export class ApiKeysService {
   /**
    * Revokes the key. Ends its queued tasks with `task_cancelled`, unless `keepTasks` is set. With `children`, or if the
    * key is bounded, does the same to all keys below it: those that it has made, those that they have made and so on.
-   * @throws ApiError api_key_not_found, also for a second revocation; insufficient_scope when `by` lacks a scope of the
-   *   key or, with `children`, of a key below it; api_key_revoked when the key of `by` is revoked
+   * @throws ApiError api_key_not_found, also if the key is revoked already; insufficient_scope when `by` lacks a scope
+   *   of the key or, with `children`, of a key below it; api_key_revoked when the key of `by` is revoked
    */
   async revoke(id: string, { keepTasks, children = false }: Revocation, by: Actor): Promise<void> {
     const ids = await this.audit.transaction(by, async (tx, record) => {
@@ -243,10 +246,10 @@ export class ApiKeysService {
   }
 
   /**
-   * Call it in a transaction that has locked all these keys. The caller records the revocation of the `own` keys
-   * itself. Without `keepTasks`, the queued tasks of all keys end together. If they ended key by key, the counters of a
-   * key above would be locked before the tasks of the next key. A task that ends locks in the opposite order, so both
-   * could deadlock.
+   * Revokes the keys `own` and `made` in `tx`, which must have locked all of them. Records the revocation of the `made`
+   * keys. The caller of this method records that of the `own` keys. Without `keepTasks`, ends the queued tasks of all
+   * these keys in one pass. Ending them key by key could deadlock: the pass for the second key would lock its tasks
+   * after the counters of a key above both. A task that ends locks its own row before these counters.
    * @returns the ids of all keys
    */
   async revokeIn(
@@ -278,16 +281,21 @@ export class ApiKeysService {
 
 const inOrder = (scopes: readonly Scope[]): Scope[] => SCOPES.filter((scope) => scopes.includes(scope));
 
-/** Compares by the database's clock. @throws ApiError value_out_of_range */
+/**
+ * Compares the key's expiry with the database's clock.
+ * @throws ApiError value_out_of_range if the key has expired
+ */
 async function assertNotExpired(tx: EntityManager, id: string): Promise<void> {
   if (!(await tx.existsBy(ApiKey, { id, expires_at: isPast() }))) return;
   throw new ApiError('value_out_of_range', { param: 'expires_at', message: 'expires_at must be in the future.' });
 }
 
 /**
- * A key keeps its tasks and files no longer than the configuration says, and its files no longer than its tasks.
+ * Checks that a key keeps its tasks and files no longer than the configuration says, and its files no longer than its
+ * tasks.
  * @param own the limits of the key after the change
- * @param changes the requested limits. Only these are compared with the configuration, which bounds the others anyway.
+ * @param changes the requested limits. Only these are compared with the configuration. The other limits of the key need
+ *   no check, because a retention in force is never longer than configured.
  * @throws ApiError value_out_of_range
  */
 function assertRetention(own: ApiKeyLimits, changes: object | null | undefined, config: Config): void {

@@ -34,7 +34,7 @@ export interface Grant {
 }
 
 /**
- * A key can only grant what it has itself: scopes, limits, a budget, models and time. Otherwise `keys:manage` alone
+ * A key can grant only what it has itself: scopes, limits, a budget, models and time. Otherwise `keys:manage` alone
  * would imply everything.
  * @throws ApiError insufficient_scope
  */

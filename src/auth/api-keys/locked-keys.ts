@@ -17,8 +17,8 @@ export const isApiKeyId = typeIdTest('key');
 
 /**
  * Locks the acting key and the target until the commit, in the order of their ids, so that two acts cannot deadlock.
- * The acting key is read again, because the caller may come from a cache up to 5 s old: a revoked key must not create
- * another one. The acting key is locked for share, so that its acts on many other keys do not wait for each other.
+ * Reads the acting key again: the cached caller may be up to 5 s old, and a revoked key must not create another one.
+ * Locks the acting key for share, so that its acts on many other keys do not wait for each other.
  * @throws ApiError api_key_revoked when the acting key is revoked or missing
  */
 export async function lockKeys(tx: EntityManager, { caller }: Actor, targetId?: string): Promise<LockedKeys> {
@@ -45,7 +45,10 @@ async function boundedAbove(tx: EntityManager, { id, scopes }: ApiKey): Promise<
   return [{ scopes, limits: {}, budget: undefined, models: null, expiresAt }, ...limited];
 }
 
-/** @throws ApiError api_key_not_found: unknown, malformed or revoked; insufficient_scope; api_key_revoked */
+/**
+ * @throws ApiError api_key_not_found if the id is unknown, malformed or that of a revoked key; insufficient_scope;
+ *   api_key_revoked
+ */
 export async function lockTarget(tx: EntityManager, id: string, by: Actor): Promise<LockedKeys & { target: ApiKey }> {
   const { target, grantor } = await lockKeys(tx, by, id);
   if (!target || target.revoked_at) notFound();

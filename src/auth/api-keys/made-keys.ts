@@ -4,20 +4,20 @@ import { keysFrom } from '../limits/keys-below.ts';
 import { ApiKey } from './api-key.entity.ts';
 
 /**
- * The most keys above a key. All of them are read with the key, and each use of the key also counts against the bounded
- * ones.
+ * The maximum number of keys above one key. All of them are read with the key. Each use of the key also counts against
+ * those that are bounded.
  */
 const MAX_ABOVE = 8;
 /**
- * The most unrevoked keys that one key may have made, because a revocation locks all keys below it.
- * Below a key with a limit of bytes, it is the most keys at any depth, because each upload sums what they store. Keys
- * that were revoked within `UPLOADS_END` then count too.
+ * The maximum number of unrevoked keys that one key has made, because a revocation locks all keys below it. If a key
+ * has a limit in bytes, this is also the maximum number of keys at all depths below it, because each upload sums the
+ * bytes that they store. That number includes keys revoked within the last `UPLOADS_END`.
  */
 const MAX_MADE = 10_000;
 /** A key that was revoked longer ago than this has no uploads left, unless the operator keeps them for longer. */
 const UPLOADS_END = `interval '30 days'`;
 
-/** The limits of bytes. If a key has one, each upload sums what the key and all keys below it store. */
+/** The limits in bytes. If a key has one, each upload sums what the key and all keys below it store. */
 const BYTES = ['max_file_bytes', 'max_request_file_bytes', 'max_kept_bytes'] as const;
 
 /**
@@ -28,8 +28,8 @@ export const isBounded = ({ limits, models, expires_at }: ApiKey): boolean =>
   Object.keys(limits).length > 0 || models !== null || expires_at !== null;
 
 /**
- * Limits how many keys a key may make, and how many keys may be above a key. Requests at the same moment may make some
- * keys too many, because makers do not wait for each other.
+ * Limits how many keys a key may make, and how many keys may be above a key. Concurrent requests do not wait for each
+ * other, so together they may exceed a limit by a few keys.
  * @throws ApiError too_many_items
  */
 export async function assertMayMake(tx: EntityManager, maker: string): Promise<void> {
@@ -58,8 +58,8 @@ const below = (id: string) =>
 
 /**
  * Locks all unrevoked keys below a locked key until the commit: those that it has made, those that they have made and
- * so on. Keys below a revoked key are among them. Making a key locks its maker, so keys may be made while the query
- * waits for a lock. The query is repeated until it finds no further key.
+ * so on. Includes keys below a revoked key. While the query waits for a lock, a key below may make a further key,
+ * because making a key locks only its maker. So the query is repeated until it finds no further key.
  */
 export async function lockMadeKeys(tx: EntityManager, id: string): Promise<ApiKey[]> {
   for (let known = 0; ;) {

@@ -5,8 +5,8 @@ import { AuditLog } from '../audit/audit-log.ts';
 import { ApiKeysService } from './api-keys.service.ts';
 
 /**
- * For how many seconds after its revocation a key is swept: longer than another process may still accept the key (5 s),
- * and longer than a creation in flight takes to commit.
+ * The number of seconds for which a key is swept after its revocation. Other processes may accept the key for 5 s more,
+ * and a creation in flight then takes some time to commit.
  */
 const SWEEP_FOR_S = 60;
 

@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { callerOf, type GuardedRequest, requestOf } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
 
-/** The most characters of a User-Agent header that are kept. */
+/** Longer User-Agent headers are cut to this many characters. */
 const MAX_USER_AGENT = 200;
 
 export const ACTOR_TYPES = ['api_key', 'command_line', 'service'] as const;
@@ -10,11 +10,13 @@ export type ActorType = (typeof ACTOR_TYPES)[number];
 
 export interface Actor {
   type: ActorType;
-  /** The key that acts, which bounds what the act may grant. null: the operator or the service itself, without bounds. */
+  /**
+   * The key that acts, which bounds what the act may grant. null: the operator or the service itself, without bounds.
+   */
   caller: Caller | null;
   ip: string | null;
   requestId: string | null;
-  /** The signed-in browser that sent the request. Missing for a program with the key. */
+  /** The signed-in browser that sent the request. Missing when a program sent the request with the key itself. */
   browser?: { sessionId: string; userAgent: string };
   /** The reason that an operator gave. */
   reason?: string;

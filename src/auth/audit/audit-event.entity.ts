@@ -55,7 +55,7 @@ export class AuditEvent {
   @Column('text', { nullable: true }) request_id: string | null;
   /** The signed-in browser that sent the request. null: a program with the key sent it, or there was no request. */
   @Column('text', { nullable: true }) session_id: string | null;
-  /** The User-Agent header of that browser. */
+  /** The User-Agent header of the signed-in browser. null: no browser sent the request. */
   @Column('text', { nullable: true }) user_agent: string | null;
   /** The state of the target before the act. null: it did not exist, or the act does not record it. */
   @Column('jsonb', { nullable: true }) before: Record<string, unknown> | null;

@@ -29,13 +29,13 @@ interface AuditPage {
   targetId?: string;
   targetType?: AuditTarget;
   action?: AuditAction;
-  /** false: without the acts on single tasks and on shares. true: only these acts. Missing: all acts. */
+  /** true: only the acts on single tasks and on shares. false: all acts except these. Missing: all acts. */
   keepsAndShares?: boolean | undefined;
 }
 
 /**
- * Conditions for acts on single tasks and on shares, and for all other acts. The values are literals, because an index
- * has the same condition.
+ * Conditions for acts on single tasks and on shares, and for all other acts. The values are literals, because
+ * PostgreSQL uses a partial index only for a query with the same condition.
  */
 const KEPT_OR_SHARED = Raw<AuditTarget>((column) => `${column} in ('task', 'share')`);
 const NEITHER = Raw<AuditTarget>((column) => `${column} not in ('task', 'share')`);
@@ -47,7 +47,10 @@ export class AuditLog {
 
   constructor(@InjectRepository(AuditEvent) private readonly events: Repository<AuditEvent>) {}
 
-  /** Runs acts and their audit events in one transaction, and logs each act after the commit. */
+  /**
+   * Runs `work` in one transaction, which also contains the audit events that `work` records. Logs each act after the
+   * commit.
+   */
   async transaction<Result>(
     actor: Actor,
     work: (tx: EntityManager, record: RecordAct) => Promise<Result>,
@@ -108,7 +111,7 @@ export class AuditLog {
     return { events: events.slice(0, limit), hasMore: events.length > limit };
   }
 
-  /** @returns the ids of the API keys that were revoked together with their queued tasks, in the last `seconds` */
+  /** @returns the ids of the API keys that were revoked without `keepTasks` in the last `seconds` */
   async revokedWithTasks(seconds: number): Promise<string[]> {
     const events = await this.events.find({
       select: { target_id: true },

@@ -13,6 +13,6 @@ export class AuditScopeGuard implements CanActivate {
   }
 }
 
-/** The acts that a caller may read, once the guard has let the caller pass. */
+/** The filter for the acts that a caller may read, once the guard has let the caller pass. */
 export const visibleTo = ({ scopes }: Caller): { targetType?: AuditTarget } =>
   scopes.includes('operations:read') ? {} : { targetType: 'api_key' };

@@ -36,8 +36,8 @@ export class Authenticator {
     sql: Sql,
   ) {
     const ttlMs = Math.min(config.apiKeyCacheTtlS * 1000, MAX_TTL_MS);
-    // Look-ups of different keys in the same turn of the event loop share one statement. The concurrency is unlimited, so
-    // one slow statement does not delay the look-ups of later requests.
+    // Look-ups of different keys in the same turn of the event loop share one statement. The concurrency is unlimited,
+    // so one slow statement does not delay the look-ups of later requests.
     const batch = { name: 'auth.lookups', maxItems: 1000, concurrency: Infinity };
     const keys = new Batch<readonly Buffer[], FoundByHash | null>((wanted) => findByHashes(sql, wanted), batch);
     const sessions = new Batch<Buffer, FoundSession | null>((hashes) => findBySessions(sql, hashes), {
@@ -152,7 +152,7 @@ interface KeyCheck {
   goodUntil: number;
 }
 
-/** `max` in place of `maxSize` would reserve 0.2 MB for each cache at once. */
+/** With `max` instead of `maxSize`, each cache would allocate 0.2 MB when it is created. */
 const CAPACITY = { maxSize: 10_000, sizeCalculation: () => 1 };
 
 /** How secrets of one kind, API keys or tokens of sessions, are checked. */
@@ -173,7 +173,7 @@ class KeyChecks<Found extends FoundApiKey> {
   private readonly accepted = new LRUCache<string, KeyCheck>(CAPACITY);
   private readonly refused = new LRUCache<string, KeyCheck>(CAPACITY);
   private readonly inFlight = new Map<string, Promise<KeyCheck>>();
-  /** Rises with every `forget`. A look-up that was in flight at that time is not cached. */
+  /** Rises with every `forget`. The result of a look-up that was in flight at a `forget` is not cached. */
   private cacheVersion = 0;
 
   constructor(private readonly kind: CheckedSecret<Found>) {}
@@ -192,8 +192,8 @@ class KeyChecks<Found extends FoundApiKey> {
   }
 
   /**
-   * Removes the secrets of these API keys from both caches, in one pass for all keys. The pass also drops stale entries.
-   * Otherwise 10,000 unknown keys, which cost an attacker nothing, would lengthen every pass.
+   * Removes the secrets of these API keys from both caches, in one pass for all keys. The pass also drops stale
+   * entries. Otherwise 10,000 unknown keys, which cost an attacker nothing, would lengthen every pass.
    */
   forget(apiKeyIds: ReadonlySet<string | null>): void {
     this.cacheVersion++;

@@ -14,7 +14,10 @@ export class SessionToken {
   ) {}
 }
 
-/** What a request identifies its caller by: the `Authorization` header, or a session. undefined: nothing. */
+/**
+ * What identifies the caller of a request: the `Authorization` header as a string, or a session. undefined: the request
+ * has neither.
+ */
 export type Credential = string | undefined | SessionToken;
 
 /**
@@ -30,7 +33,8 @@ const TAKES_SESSION: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads the credential of a request. A browser sends its cookie unasked, so a session counts only for our own pages.
+ * Reads the credential of a request. A browser adds the cookie to requests from pages of any origin, so a session is
+ * accepted only from the service's own pages.
  */
 @Injectable()
 export class Credentials {

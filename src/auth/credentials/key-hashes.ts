@@ -12,9 +12,12 @@ const FLUSH_DELAY_MS = 1000;
  * unavailable.
  */
 const RETRY_DELAY_MS = 10_000;
-/** The most hashes that one statement replaces. */
+/** The maximum number of hashes that one statement replaces. */
 const BATCH = 500;
-/** The most uses noted in memory. A further use is ignored, because a later use of the same key can be noted. */
+/**
+ * The maximum number of uses noted in memory. A further use is ignored. A later use of the same key can be noted
+ * instead.
+ */
 const MAX_PENDING = 10_000;
 
 interface StoredHash {
@@ -24,8 +27,8 @@ interface StoredHash {
 }
 
 /**
- * The stored forms of API keys. A form that an older SECRET_KEY made is replaced when its key is used, because only then is
- * the key itself known. Writes in batches, and delays no request.
+ * The stored forms of API keys. A form that an older SECRET_KEY made is replaced when its key is used, because only
+ * then is the key itself known. Writes in batches, and delays no request.
  */
 @Injectable()
 export class KeyHashes implements BeforeApplicationShutdown {
@@ -46,7 +49,7 @@ export class KeyHashes implements BeforeApplicationShutdown {
 
   /**
    * Call it when a key was used, with the form in which the key was found and with all its forms. If an older
-   * SECRET_KEY made the form, it is replaced soon.
+   * SECRET_KEY made the found form, that form is replaced soon.
    */
   noteUse({ hash, secretKeyId }: StoredHash, [newest]: NewestFirst<Buffer>): void {
     if (secretKeyId === this.secrets.keyId || this.pending.size >= MAX_PENDING) return;

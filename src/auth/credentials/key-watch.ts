@@ -70,7 +70,7 @@ export class KeyWatch implements OnApplicationShutdown {
   }
 
   /**
-   * Runs a request that waits. Throws the refusal if the key is refused meanwhile.
+   * Runs the work of a request that waits, such as a long poll. Throws the refusal if the key is refused meanwhile.
    * @param work must stop waiting when the signal aborts; its result is discarded then
    * @param scope as for `admit`
    * @throws ApiError those of `admit`, at once or after `work`; and whatever `work` throws

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Sql } from '../../platform/database/sql.ts';
 import { IS_WORKING_KEY } from './sql/is-working-key.ts';
 
-/** Says whether an API key still works, for what the key has shared with people who have no key. */
+/** Says whether an API key still works. Links that the key has shared with people without a key depend on it. */
 @Injectable()
 export class WorkingKeys {
   constructor(private readonly sql: Sql) {}

@@ -18,12 +18,12 @@ export type ErasureCounts = Partial<Record<Erased, number>>;
 
 /**
  * The steps of a round, in this order. Requests and tasks that were under way at the revocation may still write. So
- * rounds are repeated for at least a minute, and until in one round no step erases anything or waits.
+ * rounds are repeated for at least a minute, and until no step of a round erases anything or returns `waits`.
  */
 export const ROUND_STEPS = ['sessions', 'shares', 'tasks', 'uploads', 'batches'] as const;
 /**
- * The steps that run once, in this order, when nothing can arrive any more. Most of them read a whole table, because no
- * index leads to the rows of a key.
+ * The steps that run once, in this order, when no new data of the key can arrive any more. Most of them read a whole
+ * table, because no index leads to the rows of a key.
  */
 export const LAST_STEPS = ['calls', 'webhook_events', 'webhook_endpoints', 'usage', 'audit_events'] as const;
 export type LastStep = (typeof LAST_STEPS)[number];

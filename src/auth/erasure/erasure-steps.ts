@@ -3,8 +3,8 @@ import { LAST_STEPS, ROUND_STEPS, type StepName } from './erasure-step.ts';
 import type { ErasureWork } from './erasure-work.ts';
 
 /**
- * Erases one kind of the data of an API key, in pieces that each commit. If the process is killed between two pieces,
- * the step is called again.
+ * Erases one kind of the data of an API key, in pieces. Each piece is one transaction. If the process is killed between
+ * two pieces, the step is called again.
  * @returns `waits` when something must not be erased yet, so that another round is needed
  */
 export type ErasureStep = (work: ErasureWork) => Promise<'done' | 'waits'>;

@@ -4,7 +4,7 @@ import type { Erased, ErasureCounts, LastStep } from './erasure-step.ts';
 
 export interface ErasedPiece {
   erased: ErasureCounts;
-  /** The piece was full, so there may be more rows. */
+  /** The piece reached its maximum number of rows, so there may be more rows. */
   mayBeMore?: boolean;
 }
 
@@ -29,12 +29,12 @@ export class ErasureWork {
     return this.taken.api_key_id;
   }
 
-  /** How far the present step has read its table, in this process or an earlier one. null: nothing is read yet. */
+  /** How far the current step has read its table, in this process or an earlier one. null: nothing is read yet. */
   get cursor(): string | null {
     return this.readAsFarAs;
   }
 
-  /** Whether anything was erased since this process has taken the erasure. */
+  /** Whether anything was erased since this process took the erasure. */
   get hasErased(): boolean {
     return this.hasErasedSome;
   }
@@ -60,7 +60,7 @@ export class ErasureWork {
     for (let piece = await this.commit(write); piece.mayBeMore;) piece = await this.commit(write);
   }
 
-  /** Begins one of the last steps, unless an earlier process has begun it. */
+  /** Begins one of the last steps, unless this step has begun already, here or in an earlier process. */
   async begin(step: LastStep): Promise<void> {
     if (this.step === step) return;
     this.step = step;

@@ -10,7 +10,7 @@ export class Erasure {
   /** `erasure_` and 26 characters, time-ordered. */
   @PrimaryColumn('text') id: string;
   @Column('text') api_key_id: string;
-  /** How much of each kind is erased so far. */
+  /** How much of each kind of data is erased so far. */
   @Column('jsonb') counts: ErasureCounts;
   /** The last of LAST_STEPS that has begun. null: ROUND_STEPS are still repeated, or the erasure has finished. */
   @Column('text', { nullable: true }) step: LastStep | null;
@@ -21,8 +21,8 @@ export class Erasure {
   @Column('text', { nullable: true }) created_by: string | null;
   @Column('timestamptz', { nullable: true }) finished_at: Date | null;
   /**
-   * Rises each time a process takes the erasure. Every write names the attempt, so the process of an earlier attempt changes
-   * nothing.
+   * Rises each time a process takes the erasure. Every write names the attempt, so the process of an earlier attempt
+   * changes nothing.
    */
   @Column('integer') attempt: number;
   /** Until this time no other process takes the erasure. null: no process has taken it yet, or it has finished. */

@@ -69,7 +69,10 @@ export class ListErasuresQuery {
   after?: string;
 }
 
-/** Checks the cursor for GraphQL, whose arguments no input class checks. @throws ApiError invalid_value */
+/**
+ * Checks the syntax of a cursor in a GraphQL argument. Such arguments have no input class that would check it.
+ * @throws ApiError invalid_value
+ */
 export function assertErasureAfter(after: string | null | undefined): string | undefined {
   if (typeof after !== 'string') return undefined;
   if (!AFTER.regex.test(after)) throw new ApiError('invalid_value', { param: 'after', message: `${AFTER.message}.` });

@@ -24,13 +24,13 @@ export class ErasureWorker implements OnApplicationBootstrap, OnApplicationShutd
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.config.role === 'api') return; // commands have the role `api` too, and lack some steps
+    if (this.config.role === 'api') return; // the command line has the role `api` too, and lacks some steps
     this.steps.assertComplete();
     this.interval.start(1);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.isStopping = true; // another process, or the next start, goes on
+    this.isStopping = true; // another process, or this one after its next start, continues the erasure
     await this.interval.stop();
   }
 
@@ -64,7 +64,7 @@ export class ErasureWorker implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   /**
-   * Runs every step, also after one has failed. Then throws the first error.
+   * Runs all of ROUND_STEPS, even after one has failed, and then throws the first error. Throws `ErasureLost` at once.
    * @returns whether the key has no data left and can get no more
    */
   private async round(work: ErasureWork, { is_quiet }: TakenErasure): Promise<boolean> {

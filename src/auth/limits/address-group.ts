@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * What counts as one client: an IPv4 address, or the /64 network of an IPv6 address, because one internet connection
- * has all of that network.
+ * What counts as one client: an IPv4 address, or the /64 network of an IPv6 address. One internet connection usually
+ * has a whole /64 network.
  */
 export function addressGroup(address: string): string {
   if (!ipaddr.isValid(address)) return address;

@@ -55,7 +55,7 @@ export function limitsInForce(own: ApiKeyLimits, config: Config): CallerLimits {
   };
 }
 
-/** The limits set on the key itself, under the names that the code uses. */
+/** The limits set on the key itself, under their camelCase names. */
 export function ownLimits(own: ApiKeyLimits): Partial<CallerLimits> {
   const limits = Object.entries(LIMIT_NAMES).map(([key, name]) => [key, own[name]] as const);
   return Object.fromEntries(limits.filter(([, limit]) => limit !== undefined));
@@ -70,7 +70,7 @@ export function changedLimits(own: ApiKeyLimits, changes: LimitChanges | null): 
   return Object.fromEntries(limits.filter(([, limit]) => limit !== null && limit !== undefined));
 }
 
-/** The values in force of the limits that a change names. */
+/** The values in force of the limits that `changes` names. null names all limits. */
 export function concerned(inForce: CallerLimits, changes: LimitChanges | null): Partial<CallerLimits> {
   const names = Object.entries(LIMIT_NAMES).filter(([, name]) => changes === null || changes[name] !== undefined);
   return Object.fromEntries(names.map(([key]) => [key, inForce[key as keyof CallerLimits]]));

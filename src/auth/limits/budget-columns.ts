@@ -26,13 +26,13 @@ export const dayAfter = (day: string): string =>
 export const startOf = (day: string): string => `(${day})::timestamp at time zone 'utc'`;
 
 /**
- * Sets the row to `day`, which is not before the row's own day. Amounts spent before `day`, or before its month, start
- * again at 0.
+ * Assignments that move the row to `day`, which must not be before the row's own day. Amounts spent before `day`, or
+ * before its month, start again at 0.
  */
 export const rolledTo = (day: string): string => `
       day = ${day}, day_spent = case when b.day = ${day} then b.day_spent else 0 end,
       month_spent = case when ${inMonthOf(day)} then b.month_spent else 0 end`;
-/** As `rolledTo`, but for the reserved amounts, to which it adds `more`. */
+/** Assignments like those of `rolledTo`, but for the reserved amounts. They also add `more` to each amount. */
 export const reservedBy = (day: string, more: string): string => `
       day_reserved = case when b.day = ${day} then b.day_reserved else 0 end + ${more},
       month_reserved = case when ${inMonthOf(day)} then b.month_reserved else 0 end + ${more},

@@ -9,11 +9,11 @@ export interface Budget {
   /** Micro-units: 1,000,000 are 1 of the currency. */
   amount_micros: number;
   period: BudgetPeriod;
-  /** A webhook reports when this share of the amount is spent or reserved. */
+  /** A webhook reports when this percentage of the amount is spent or reserved. Missing: nothing is reported. */
   soft_percent?: number;
 }
 
-/** A budget with what is spent and reserved of it in its present period. Times are unix seconds. */
+/** A budget with what is spent and reserved of it in its current period. Times are unix seconds. */
 export interface BudgetState {
   api_key_id: string;
   amount_micros: number;

@@ -9,8 +9,8 @@ import { RateLimits } from './rate-limits.ts';
  */
 const SCHEMA_FIELDS = /\b__(?:schema|type)\b/;
 /**
- * A key may send at least this many documents in a minute, however low its limit is. An answered document counts too
- * until its resolver runs.
+ * A key may send at least this many documents in a minute, however low its limit is. A document that a resolver answers
+ * counts only until that resolver runs.
  */
 const FEWEST = 20;
 
@@ -22,7 +22,7 @@ const FEWEST = 20;
 @Injectable()
 export class DocumentRates {
   private readonly unanswered = new MinuteCounts();
-  /** The caller of each request. */
+  /** The caller of each request whose document no resolver has answered yet. */
   private readonly admitted = new WeakMap<object, Caller>();
 
   constructor(private readonly rateLimits: RateLimits) {}

@@ -1,6 +1,6 @@
 /**
- * SQL: the ids of the key `id` and of all keys below it: those that it has made, those that they have made and so on. The
- * maker of a key never changes.
+ * SQL: the ids of the key `id` and of all keys below it: those that it has made, those that they have made and so on.
+ * The maker of a key never changes.
  * @param id the placeholder of a parameter
  */
 export const keysFrom = (id: string): string => `
@@ -9,8 +9,8 @@ export const keysFrom = (id: string): string => `
       ) select id from made`;
 
 /**
- * As `keysFrom` if the key has a limit of this name above 0. Otherwise only the key itself, because what the keys below
- * it store does not count.
+ * SQL: like `keysFrom` if the key has a limit of this name above 0. Otherwise only the key's own id, because no limit
+ * counts what the keys below it store.
  */
 export const keysWithin = (
   id: string,

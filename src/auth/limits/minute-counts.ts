@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { WINDOW_S } from './rate-window.ts';
 
-/** The most names in memory. A further name replaces the name that was not counted for the longest time. */
+/** The maximum number of names in memory. A further name replaces the least recently counted one. */
 const NAMES = 10_000;
 
 interface Window {
@@ -10,10 +10,13 @@ interface Window {
   endsAt: number;
 }
 
-/** Counts by name, such as a group of addresses or the id of a key, in windows of a minute, in this process. */
+/**
+ * Counts events by name, in windows of a minute, in this process only. A name is, for example, a group of addresses or
+ * the id of a key.
+ */
 export class MinuteCounts {
   private readonly windows = new LRUCache<string, Window>({
-    maxSize: NAMES, // `max` would reserve 0.2 MB at once
+    maxSize: NAMES, // `max` would allocate 0.2 MB in advance
     sizeCalculation: () => 1,
   });
 

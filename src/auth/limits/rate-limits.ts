@@ -14,7 +14,7 @@ const rateRefusals = counter('darkroom_rate_refusals_total', 'Requests over the 
   'bucket',
 ]);
 
-/** Refusals by API key, for operators. */
+/** Requests refused by a rate limit, by API key. Operators can read these counts. */
 export const refusalsByKey = new OperatorCounts();
 
 const rateLeases = counter(
@@ -29,23 +29,29 @@ for (const result of ['leased', 'credit']) rateLeases.inc({ result }, 0);
 /** Response headers that state the limit and what is left of it. */
 type RateLimitHeaders = Record<string, string>;
 
-/** The most windows kept in memory. An evicted window costs another lease, and its unspent points are lost. */
+/** The maximum number of windows in memory. An evicted window costs another lease, and its unspent points are lost. */
 const MAX_WINDOWS = 20_000;
-/** Rejections per window that are sent at once. Later ones are delayed, to throttle a client that ignores them. */
+/**
+ * Rejections per window that are sent without delay. Further rejections are delayed, to throttle a client that ignores
+ * them.
+ */
 const PROMPT_REJECTIONS = 20;
-/** The delay of each later rejection. It leaves CPU time to other keys while one key floods the service. */
+/**
+ * The delay of each rejection after `PROMPT_REJECTIONS`. It leaves CPU time to other keys while one key floods the
+ * service.
+ */
 const REJECTION_DELAY_MS = 50;
 
 /**
- * Limits the requests per minute and key over all processes, in fixed windows that open with the first request of a
- * key. Each process leases points from the count in the database, several at a time, and spends them from memory. While
- * the database answers, the processes together never admit more than the limit. While it is unavailable, each process
- * counts alone.
+ * Limits the requests of each key per minute, over all processes. The windows are fixed, and open with the first
+ * request of a key. Each process leases points from the count in the database, several at a time, and spends them from
+ * memory. While the database answers, the processes together never admit more than the limit. While it is unavailable,
+ * each process counts alone.
  */
 @Injectable()
 export class RateLimits {
   private readonly windows = new LRUCache<string, RateWindow>({
-    maxSize: MAX_WINDOWS, // `max` would reserve 0.4 MB at once
+    maxSize: MAX_WINDOWS, // `max` would allocate 0.4 MB in advance
     sizeCalculation: () => 1,
   });
   private readonly refills = new WeakMap<RateWindow, Promise<void>>();
@@ -158,7 +164,7 @@ export class RateLimits {
     }));
     const leases = await leaseRatePoints(this.sql, requests);
     rateLeases.inc({ result: 'leased' }, windows.length);
-    // The database reads its clock after the statement was sent. So a time counted from the sending never ends too late.
+    // The database reads its clock after the statement was sent, so an end counted from `sentAt` is never too late.
     return windows.map((window, at) => {
       const { taken, msLeft } = leases[at]!;
       window.lease(requests[at]!.points, taken, sentAt + msLeft);

@@ -3,8 +3,8 @@ import type { RateBucket } from '../access/caller.ts';
 export const WINDOW_S = 60;
 /**
  * The share of a limit that one lease takes, rounded down, but at least one point. A fully used minute takes about 50
- * statements, and up to 99 if the limit is below 100. A process that leases a share and then gets no more requests wastes
- * at most 2 % of a limit of 50 or more.
+ * statements, and up to 99 if the limit is below 100. A process that leases a share and then gets no more requests
+ * wastes at most 2 % of a limit of 50 or more.
  */
 const LEASED_SHARE = 0.02;
 
@@ -55,8 +55,8 @@ export class RateWindow {
   }
 
   /**
-   * Points to request from the shared count: a share in advance, or one for each waiting request if that is more, plus
-   * the owed points.
+   * Points to request from the shared count: a share in advance, or one for each waiting request if that is more. Owed
+   * points are added.
    */
   pointsToLease(now: number): number {
     if (now >= this.endsAt) this.open(now, 0);

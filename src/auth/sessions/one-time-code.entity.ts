@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A link that opens one session. */
+/** The code of a sign-in link, which opens one session. */
 @Entity('one_time_codes')
 export class OneTimeCode {
   /** SHA-256 of the code. */

@@ -7,7 +7,7 @@ import { SessionsService } from './sessions.service.ts';
 const PURGE_EVERY_S = 3_600;
 const FIRST_PURGE_AFTER_S = 90;
 
-/** Deletes sessions and codes that have ended. Runs in every worker process. */
+/** Deletes ended sessions and expired sign-in codes. Runs in every worker process. */
 @Injectable()
 export class SessionPurge implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly purges = purgeInterval({

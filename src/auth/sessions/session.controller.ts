@@ -102,7 +102,10 @@ export class SessionController {
     void reply.header('set-cookie', sessionCookie('', isSecure(request) === true, 0));
   }
 
-  /** A browser has one session: signing in again ends the earlier session. */
+  /**
+   * @returns the session that this sign-in ends, because a browser has only one; undefined if the request has no valid
+   *   session
+   */
   private async earlierSession(credential: Credential): Promise<Browser['replaces']> {
     if (!(credential instanceof SessionToken)) return undefined;
     try {

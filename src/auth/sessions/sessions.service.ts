@@ -16,10 +16,15 @@ import { OneTimeCodes } from './one-time-codes.ts';
 import { newToken, tokenHashOf } from '../credentials/random-token.ts';
 import { Session } from '../credentials/session.entity.ts';
 
-/** How long a session may be without a request before it ends. The second value is for a browser that is remembered. */
+/**
+ * How long a session may be without a request before it ends. REMEMBERED_IDLE_S is for a browser that stays signed in.
+ */
 export const IDLE_S = 12 * HOUR_S;
 export const REMEMBERED_IDLE_S = 30 * DAY_S;
-/** The most sessions of one API key. A further session ends the session that was unused for the longest time. */
+/**
+ * The maximum number of sessions of one API key. A further session ends the session that was unused for the longest
+ * time.
+ */
 export const MAX_SESSIONS = 100;
 const MAX_USER_AGENT = 200;
 
@@ -89,7 +94,10 @@ export class SessionsService {
     return { token, caller, session };
   }
 
-  /** @throws ApiError session_not_found when the caller has sent its key, or its session has ended */
+  /**
+   * @throws ApiError session_not_found when the caller has sent its key instead of a session, or when the session has
+   *   ended
+   */
   async current(caller: Caller): Promise<Session> {
     const id = caller.sessionId;
     const session = id === undefined ? null : await this.sessions.findOneBy({ id });
@@ -98,8 +106,8 @@ export class SessionsService {
   }
 
   /**
-   * The browsers that are signed in with the caller's key, the last used first, at most 100. Sessions whose secret has
-   * expired are left out.
+   * The browsers that are signed in with the caller's key, the most recently used first, at most 100. Sessions whose
+   * secret has expired are left out.
    */
   list({ apiKeyId }: Caller): Promise<Session[]> {
     return this.sessions.find({

@@ -5,13 +5,17 @@ import { addressGroup } from '../limits/address-group.ts';
 import { MinuteCounts } from '../limits/minute-counts.ts';
 
 const MAX_FAILURES = 10;
-/** Sign-ins at the same time, of all addresses. Each holds a connection to the database during the look-up of its secret. */
+/**
+ * The maximum number of concurrent sign-ins, over all addresses. Each holds a database connection while its secret is
+ * looked up.
+ */
 const AT_ONCE = 10;
 
 /**
  * Limits the sign-ins of an address, in each process. After ten wrong secrets in a minute, a further wrong one gets
  * 429. A right secret is never refused, because all browsers of an office or behind a proxy share one address. Nobody
- * can guess a secret: it has at least 226 random bits. Addresses take turns, so a flood delays only itself.
+ * can guess a secret: it has at least 226 random bits. Addresses take turns, so an address that floods the service
+ * delays only its own sign-ins.
  */
 @Injectable()
 export class SignInTries {

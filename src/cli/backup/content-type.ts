@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 
-/** The types of the files that the service writes itself. */
+/** The content types of the files that the service writes itself, by file extension. */
 const BY_EXTENSION: Readonly<Record<string, string>> = {
   '.png': 'image/png',
   '.jpg': 'image/jpeg',

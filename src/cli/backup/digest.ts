@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 
 export interface Digest {
   bytes: number;
-  /** Hex. */
+  /** In hex. */
   sha256: string;
 }
 
@@ -23,7 +23,7 @@ export async function digestFile(path: string): Promise<Digest> {
   return digest.result();
 }
 
-/** @throws Error for the operator if the file has another hash */
+/** @throws Error for the operator if the SHA-256 of the file is not the expected one */
 export async function assertWhole(path: string, expected: Pick<Digest, 'sha256'>): Promise<void> {
   const { sha256 } = await digestFile(path);
   if (sha256 !== expected.sha256) throw new Error(`${path} is damaged: its SHA-256 is ${sha256}.`);

@@ -23,7 +23,10 @@ const MANIFEST = z.object({
   tables: z.array(TABLE),
   /** Number and bytes of the files, and the SHA-256 of files.ndjson; null in a backup without files. */
   files: z.object({ count: COUNT, bytes: COUNT, sha256: HEX }).nullable(),
-  /** Identifies the newest key of SECRET_KEY. Without that key, API keys and the secrets of webhooks are worthless. */
+  /**
+   * Identifies the newest key of SECRET_KEY. Without that key, the stored API keys and the secrets of webhooks cannot
+   * be used.
+   */
   secret_key_fingerprint: HEX,
   /** Identifies each older key of SECRET_KEY. A restored service may need these keys too. */
   older_secret_key_fingerprints: z.array(HEX).default([]),
@@ -41,7 +44,7 @@ export const pathOfSecretKey = (folder: string): string => join(folder, 'secret-
 
 const pathOfManifest = (folder: string): string => join(folder, 'manifest.json');
 
-/** Writes the manifest, after all else: a folder without it is an interrupted backup. */
+/** Writes the manifest. Call it last: a folder without a manifest is an interrupted backup. */
 export async function writeManifest(folder: string, manifest: Omit<Manifest, 'format'>): Promise<void> {
   const text = `${JSON.stringify({ format: FORMAT, ...manifest }, null, 2)}\n`;
   await writeFile(pathOfManifest(folder), text, { mode: 0o600, flush: true });

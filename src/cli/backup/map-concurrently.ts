@@ -1,6 +1,6 @@
 /**
- * Maps items, up to `limit` at the same time. Yields results in the order in which calls finish. Throws the first
- * failure, once the other calls in flight have settled.
+ * Maps items, with up to `limit` concurrent calls of `work`. Yields results in the order in which the calls finish.
+ * Throws the first failure, once the other calls in flight have settled.
  */
 export async function* mapConcurrently<Item, Result>(
   items: AsyncIterable<Item>,

@@ -17,7 +17,7 @@ import { assertNotAhead } from './not-ahead.ts';
 import { untilStopped } from './stopped-service.ts';
 
 export interface MoveOptions {
-  /** The most seconds to wait until every process of the service has stopped. */
+  /** The maximum time in seconds to wait until every process of the service has stopped. */
   waitS: number;
   tell: (line: string) => void;
 }
@@ -25,13 +25,14 @@ export interface MoveOptions {
 export interface MovedTable {
   name: string;
   rows: number;
-  /** Hex; the same in both databases. */
+  /** In hex; the same in both databases. */
   sha256: string;
 }
 
 /**
  * Copies every table into an empty database, and compares the rows of both databases. The old rows stay as they are.
- * @throws Error for the operator. The target then has no rows, unless a migration failed that runs after the copy
+ * Runs newer migrations after the copy is committed.
+ * @throws Error for the operator. The target then has no rows, unless such a migration failed
  */
 export async function moveDatabase(from: string, to: string, { waitS, tell }: MoveOptions): Promise<MovedTable[]> {
   await assertOwnSessions(to, 'The address of --to');
@@ -52,7 +53,7 @@ export async function moveDatabase(from: string, to: string, { waitS, tell }: Mo
 
 async function copyTables(source: Client, target: Client): Promise<MovedTable[]> {
   const tables = await readTables(source);
-  await lockTables(source, tables, 'exclusive'); // no process may write what the copy would lack
+  await lockTables(source, tables, 'exclusive'); // a row that a process writes later would be missing from the copy
   const ordered = await readTables(target);
   await truncateTables(target, ordered);
   const moved: MovedTable[] = [];

@@ -1,6 +1,6 @@
 /**
- * Refuses a target with migrations that the source lacks. These may change rows, and the rows of the source lack that
- * change.
+ * Refuses a target with migrations that the source lacks. Such a migration may have changed rows, and the rows of the
+ * source would come without that change.
  * @throws Error for the operator
  */
 export function assertNotAhead(target: readonly string[], source: readonly string[]): void {

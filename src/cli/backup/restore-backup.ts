@@ -42,9 +42,10 @@ export async function restoreBackup(config: Config, url: string, folder: string,
 }
 
 /**
- * Checks the secret key before the database is started. If there is no key, takes the key from the backup, if the
- * backup has one. With another key the API keys and secrets of webhooks would be worthless.
- * @throws Error for the operator
+ * Checks the secret key. Call it before the database is started. If the installation has no key and the backup has one,
+ * copies that key.
+ * @throws Error for the operator if there is no key, or the key is not that of the backup: then the restored API keys
+ *   and secrets of webhooks could not be used
  */
 export async function prepareSecretKey(config: Config, folder: string, backup: Manifest): Promise<void> {
   let keys = await findSecretKeys(config);
@@ -99,7 +100,7 @@ async function loadTables(client: Client, folder: string, backup: Manifest): Pro
   const missing = backup.tables.filter(({ name }) => !tables.some((table) => table.name === name));
   if (missing.length > 0) throw new Error(`The database has no table ${missing[0]!.name}, which the backup has.`);
   await truncateTables(client, tables);
-  // In the order of `readTables`, a row comes after the rows that it refers to.
+  // `readTables` lists the tables so that a row is loaded after the rows that it refers to.
   for (const { name } of tables) {
     const table = backup.tables.find((each) => each.name === name);
     if (table) await loadTable(client, folder, table);

@@ -7,13 +7,15 @@ import { assertWhole, digestInto } from './digest.ts';
 import { type ListedFile, readLines, writeLines } from './list-files.ts';
 import { pathOfFile, pathOfFileList } from './manifest.ts';
 
-/** The most files that are copied at the same time, because a store far away takes tens of milliseconds for each. */
+/**
+ * The maximum number of files that are copied concurrently. A distant store takes tens of milliseconds for each file.
+ */
 const FILES_AT_ONCE = 16;
 
 /** A line of files.ndjson. */
 export interface BackupFile extends ListedFile {
   bytes: number;
-  /** Hex. */
+  /** In hex. */
   sha256: string;
 }
 
@@ -22,7 +24,7 @@ export interface CopiedFiles {
   bytes: number;
 }
 
-/** The path of the list of files while they are copied. */
+/** The path of the list of files to copy, before they are copied. */
 export const pathOfDraft = (folder: string): string => `${pathOfFileList(folder)}.draft`;
 
 /**

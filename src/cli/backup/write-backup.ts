@@ -23,7 +23,10 @@ export interface BackupOptions {
   withSecretKey?: boolean;
 }
 
-/** Copies the database first, then the files, because a file is stored before the task that names it succeeds. */
+/**
+ * Copies the database first, then the files. A task succeeds only after its files are stored, so no file of a copied
+ * task is missing.
+ */
 export async function writeBackup(
   config: Config,
   url: string,

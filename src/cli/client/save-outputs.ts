@@ -25,8 +25,8 @@ export async function saveOutputs(task: FinishedTask, out: string): Promise<stri
 }
 
 /**
- * `out` is a file name if the task has one output, and `out` has an extension and is no folder; otherwise a folder.
- * Missing folders are created.
+ * `out` is a file name if the task has one output, and `out` has an extension and is not an existing folder. Otherwise
+ * `out` is a folder. Missing folders are created.
  */
 async function pathFor(output: Output, taskId: string, out: string, count: number): Promise<string> {
   const isFolder = (await stat(out).catch(() => null))?.isDirectory() ?? false;

@@ -58,7 +58,8 @@ export function generateCommand(): Command {
 
 /**
  * The first available model of a kind; if none is available, the first of the kind. The kind is video if an option asks
- * for a video, or if the first model with all parameters of --set makes videos.
+ * for a video, or if the first model that has all parameters of --set makes videos. Otherwise the kind is image.
+ * @throws Error if no model of the kind is served
  */
 export function firstRecommendation(
   models: readonly Pick<Model, 'id' | 'kind' | 'available' | 'parameters'>[],

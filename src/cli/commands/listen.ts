@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { keyOption, urlOption } from '../client/service-options.ts';
 import type { ListenOptions } from '../client/forward-events.ts';
 
-/** `darkroom listen`: webhooks on a laptop that the service cannot reach. */
+/** `darkroom listen`: forwards webhooks to a laptop that the service cannot reach. */
 export function listenCommand(): Command {
   return new Command('listen')
     .description('Forward the signed webhooks of your API key to a URL on this machine, until interrupted.')

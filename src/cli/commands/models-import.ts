@@ -10,7 +10,7 @@ interface Options {
   json?: true;
 }
 
-/** `darkroom models import`: makes a declaration from what another program exports. */
+/** `darkroom models import`: makes a declaration of a model from a workflow that ComfyUI has exported. */
 export function modelsImportCommand(): Command {
   return new Command('import')
     .description('Make a model of a ComfyUI workflow: write its declaration.')

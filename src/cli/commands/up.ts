@@ -5,7 +5,7 @@ import { ROOT_FOLDER } from '../../platform/config/root-folder.ts';
 
 const MAIN = `${ROOT_FOLDER}dist/main.js`;
 
-/** `darkroom up`: starts the service, as `npm start` does, but without a build. */
+/** `darkroom up`: starts the service that was built before. `npm start` builds first. */
 export function upCommand(): Command {
   return new Command('up')
     .description('Start the service, until interrupted.')

@@ -47,7 +47,7 @@ function queryOf({ start, end, by, timezone, group, keyId, limit, page }: Option
   return { ...query, api_key_id: keyId, limit, page } as UsageQuery; // the service checks the values
 }
 
-/** Buckets without tasks are left out; the last row is the total. */
+/** A page of usage as a table, with the total in the last row. Leaves out buckets without tasks. */
 function textOf({ currency, data, totals, next_page }: UsagePage, timeZone = 'UTC'): string {
   // Formats times as 2026-11-22 00:00.
   const clock = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });

@@ -8,18 +8,20 @@ import { mapConcurrently } from '../backup/map-concurrently.ts';
 import { digestInto } from '../backup/digest.ts';
 import type { Source } from './kinds.ts';
 
-/** The most files that are copied at the same time, because a store far away takes tens of milliseconds for each. */
+/**
+ * The maximum number of files that are copied concurrently. A distant store takes tens of milliseconds for each file.
+ */
 const AT_ONCE = 8;
 
-/** The folder of the copied bytes. */
+/** The folder for the copied bytes. */
 export const FILES = 'files';
 
 export interface ExportedFiles {
   count: number;
   bytes: number;
-  /** Ids of files that the storage lacks, or that were deleted meanwhile. */
+  /** Ids of files that the storage lacks, or that were deleted during the export. */
   missing: string[];
-  /** Ids of files whose stored bytes are not those that were written. They are left out. */
+  /** Ids of files whose stored bytes no longer have their recorded SHA-256. The export leaves these files out. */
   damaged: string[];
 }
 

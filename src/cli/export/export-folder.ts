@@ -2,8 +2,8 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * An export is first written to this folder inside its own folder. If the process is killed, the folder stays
- * incomplete, and the next export removes it.
+ * The sub-folder that an export is first written to. If the process is killed, it stays, and marks its parent folder as
+ * an unfinished export. The next export to the same folder removes everything in it.
  */
 const UNFINISHED = 'unfinished-export';
 const MANIFEST = 'manifest.json';

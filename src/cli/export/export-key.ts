@@ -37,7 +37,7 @@ const MODULES = [
 
 interface ExportOptions {
   out: string;
-  /** Copies the bytes of uploads and outputs too. */
+  /** Whether to copy the bytes of uploads and outputs too. */
   files?: true;
   json?: true;
 }
@@ -58,7 +58,10 @@ interface Manifest {
   files: ExportedFiles | null;
 }
 
-/** Writes what an API key has, as the API shows it, to a new or empty folder. The key may be revoked. */
+/**
+ * Writes what an API key has, as the API shows it, to a folder that is new, empty or an unfinished export. The key may
+ * be revoked.
+ */
 export async function exportKey(id: string, { out, files, json }: ExportOptions): Promise<void> {
   const folder = resolve(out);
   const manifest = await withService(MODULES, async (app, config) => {

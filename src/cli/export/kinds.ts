@@ -97,7 +97,7 @@ export const KINDS: Record<string, Kind> = {
     }
   },
 
-  /** The usage of each day with tasks, by model. */
+  /** Yields the usage of each day that has tasks, grouped by model. */
   async *usage({ apiKey, usageRetentionDays, of }) {
     const end_time = unixSeconds(new Date()) + 1;
     const start_time = Math.max(0, Math.floor((end_time - usageRetentionDays * DAY_S) / DAY_S) * DAY_S);

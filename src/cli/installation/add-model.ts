@@ -20,10 +20,10 @@ export interface AddedModel {
 }
 
 /**
- * Copies a declaration, with the workflows that it names, into the folder of models. No other declaration there may
- * have its id or one of its aliases.
+ * Copies a declaration, with the workflows that it names, into the folder of models. No other declaration in that
+ * folder may have its id or one of its aliases.
  * @param source a file, or the name of a declaration in the library
- * @throws Error with every fault; or when there is no such source, or a file would be replaced without `force`
+ * @throws Error that lists every fault; or when there is no such source, or a file would be replaced without `force`
  */
 export async function addModel(
   source: string,
@@ -48,7 +48,7 @@ export async function addModel(
   const copies = [...added.model.workflows.keys()].map(
     (name) => [join(dirname(from), name), join(folder, name)] as const,
   );
-  // Another model may have a workflow of the same name.
+  // A workflow file of this name may be there already, with the workflow of another model.
   const other = copies.find(([source, copy]) => existsSync(copy) && !readFileSync(copy).equals(readFileSync(source)));
   if (other && !force) throw new Error(`${other[1]} is there already; --force replaces it.`);
   for (const [source, copy] of copies) place(source, copy);
@@ -79,7 +79,10 @@ function place(from: string, to: string): void {
   renameSync(unfinished, to);
 }
 
-/** The variables that the model's bindings name as credentials and that are not set. */
+/**
+ * The environment variables that the model's bindings name as credentials and that are not set. A credential is also
+ * set by the variable `<name>_FILE`.
+ */
 export function missingCredentials({ bindings }: Model, env: NodeJS.ProcessEnv): string[] {
   const named = bindings.map(({ credential }) => credential).filter((name) => typeof name === 'string');
   return [...new Set(named)].filter((name) => !env[name] && !env[`${name}_FILE`]);

@@ -6,7 +6,7 @@ interface ComfyNode {
   inputs: Record<string, unknown>;
 }
 
-/** What was found in a graph and replaced by slots. */
+/** A graph with slots in place of some values, and the values that the slots replaced. */
 export interface GraphSlots {
   workflow: ComfyGraph;
   /** The text that the slot replaced. null: the graph has no negative prompt. */
@@ -17,7 +17,9 @@ export interface GraphSlots {
   hasBatch: boolean;
   steps: number | null;
   cfg: number | null;
-  /** The input `guidance` of nodes such as FluxGuidance. */
+  /**
+   * The value that the slot replaced, in the input `guidance` of nodes such as FluxGuidance. null: the graph has none.
+   */
   guidance: number | null;
 }
 
@@ -29,7 +31,7 @@ const MAX_LINKS = 100;
 /**
  * Puts slots where a graph has values: the prompts that its sampler follows, width and height, the number of images,
  * seeds, steps, cfg and guidance.
- * @throws Error when the JSON is no such graph, or no text of it can be the prompt
+ * @throws Error when the JSON is no such graph, or the graph does not show which of its texts is the prompt
  */
 export function slotsIn(json: unknown): GraphSlots {
   const graph = graphOf(json);
@@ -74,7 +76,7 @@ function graphOf(json: unknown): ComfyGraph {
   return json as ComfyGraph;
 }
 
-/** The nodes with text that lead to inputs of this name. */
+/** The nodes with text that lead to inputs with the name `side`. */
 function textsBehind(graph: ComfyGraph, side: string): ComfyNode[] {
   const starts = Object.values(graph).map(({ inputs }) => inputs[side]);
   const found = new Set<ComfyNode>();
@@ -85,8 +87,8 @@ function textsBehind(graph: ComfyGraph, side: string): ComfyNode[] {
     if (seen.has(node)) continue;
     seen.add(node);
     if (TEXTS.some((name) => typeof node.inputs[name] === 'string')) found.add(node);
-    // A node may have inputs for both sides, such as a ControlNet node. Then only the input of the wanted side is
-    // followed.
+    // A node such as ControlNet may have an input for the positive and one for the negative side. Then only the input
+    // `side` is followed.
     const inputs = side in node.inputs ? [node.inputs[side]] : Object.values(node.inputs);
     waiting.push(...inputs.flatMap((input) => linked(graph, input)));
   }

@@ -2,12 +2,12 @@ import { statSync } from 'node:fs';
 import type { Config } from '../../platform/config/config.ts';
 
 /**
- * The mode bits that no other user may have. Search (0o011) is allowed: for root the folder is 0711, so that the user
- * of the embedded PostgreSQL can pass through it.
+ * The mode bits that group and others must not have. Search (0o011) is allowed: as root, the service gives the folder
+ * mode 0711, so that the user of the embedded PostgreSQL can pass through it.
  */
 const OTHERS_READ_OR_WRITE = 0o066;
 
-/** @throws Error for the operator */
+/** @throws Error for the operator if other users can read or write the folder */
 export function dataDirMode({ dataDir }: Config): string {
   const found = statSync(dataDir, { throwIfNoEntry: false });
   if (!found) return 'created at the first start';

@@ -14,7 +14,7 @@ interface Imported {
 }
 
 interface ImportedModel extends AddedModel {
-  /** Whether the seed of the graph is larger than a request may have: seeds of ComfyUI have 64 bits. */
+  /** Whether the seed of the graph is larger than a request may contain: seeds of ComfyUI have 64 bits. */
   seedIsTooLarge: boolean;
 }
 

@@ -47,7 +47,7 @@ const SERVICE_TIMEOUT_MS = 2000;
  * configuration ends the checks.
  */
 export async function checkInstallation({ s3Lifecycle = false }: Options = {}): Promise<Finding[]> {
-  // Only said: the command itself refuses an older Node.
+  // For information only, because `darkroom` refuses an older Node before this code runs.
   const findings: Finding[] = [{ check: 'node', ok: true, note: process.versions.node }];
   let config: Config;
   try {
@@ -231,7 +231,7 @@ async function declaredModels(config: Config): Promise<Finding[]> {
 function model(each: Model, registry: ProviderRegistry): Finding {
   const bindings = registry.bindingsOf(each);
   const ok = bindings.some(({ credential, upstream }) => credential === null || upstream.apiKey !== null);
-  // The registry has one binding for each address of a declared binding.
+  // The registry makes one binding for each address of a declared binding. The map merges them again.
   const declared = new Map(bindings.map((binding) => [binding.upstream.declared ?? binding, binding]));
   return { check: 'model', ok, note: `${each.id}: ${[...declared.values()].map(noteOf).join(', then ')}` };
 }

@@ -4,7 +4,7 @@ import { loadSecretKeys, Secrets } from '../../platform/config/secrets.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
 import { type OlderKeyUse, readOlderKeyUses, readOlderSigners } from './sql/older-keys.ts';
 
-/** The end of a link is rounded up, so a link works for at most FILE_URL_TTL_S times this factor. */
+/** The expiry of a link is rounded up, so a link works for at most FILE_URL_TTL_S times this factor. */
 const LINK_ROUNDING = 1.25;
 const MS_PER_S = 1000;
 
@@ -29,8 +29,8 @@ export async function olderKeys(dataSource: DataSource, config: Config): Promise
 
 /**
  * The time until which links signed with older keys may be used. A link in a webhook works as long as files are kept by
- * default. A task of low priority may read a reference image by a link that has ended since the creation, until the
- * deadline of the task.
+ * default. A task of low priority may read a reference image until its deadline, even if the link to the image has
+ * expired since the creation of the task.
  * @returns a time in the future; null when no link of an older key works any more
  */
 async function linksUntil(dataSource: DataSource, config: Config, { keyId, keyIds }: Secrets): Promise<string | null> {

@@ -3,8 +3,8 @@ import type { Model } from '../../models/definition/model.ts';
 import type { ProviderRegistry } from '../../providers/registry.ts';
 
 /**
- * The bindings without a price, in words for the operator: their tasks would count as unpriced. A binding with a price
- * for only some requests is described as such.
+ * The bindings without a price, in words for the operator: their tasks would count as unpriced. Includes bindings that
+ * have a price for only some requests, and says so.
  */
 export function unpricedBindings(registry: ProviderRegistry): string[] {
   return catalog.models.flatMap((model) =>

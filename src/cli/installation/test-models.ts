@@ -40,7 +40,7 @@ const USUAL: Omit<ModelTest, 'model'> = { name: 'a prompt', input: { prompt: 'A 
 
 /**
  * Loads the folder of models, see `modelsPath`, and returns the tests of its models. A model that declares no test gets
- * one, with a prompt.
+ * one test with only a prompt.
  * @param ids none: every model of the folder
  * @throws Error for a fault, and for an unknown id
  */
@@ -66,7 +66,7 @@ function named(id: string): Model {
   throw new Error(`There is no model ${id}.`);
 }
 
-/** @returns why the test fails, one reason each */
+/** @returns the reasons why the test fails; empty when it passes */
 export function reasons({ expect }: ModelTest, made: Made): string[] {
   const wanted: Readonly<Record<string, unknown>> = 'error' in expect ? expect : { ...expect, error: undefined };
   return Object.entries(wanted)

@@ -15,8 +15,8 @@ const LIST_TTL_MS = 5_000;
 export const TOOLS_CHANGED: RpcMessage = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
 
 /**
- * The answer to a request while the service cannot be reached. MCP clients drop a server that fails at their start, and
- * do not ask it again. So the first requests are answered, and a call of a tool says what is wrong.
+ * The answer to a request while the service cannot be reached. MCP clients drop a server that fails when they start it,
+ * and do not start it again. So the first requests are answered, and a call of a tool says what is wrong.
  * @param why a sentence that says that the service cannot be reached
  */
 export function answerWhenAway(request: RpcMessage, why: string): RpcMessage {
@@ -52,8 +52,8 @@ const isModern = (params: RpcMessage['params']): boolean =>
   (params?._meta as Record<string, unknown> | undefined)?.['io.modelcontextprotocol/protocolVersion'] !== undefined;
 
 /**
- * Whether the client keeps the tools of this release after this request. They may differ from the tools of the service.
- * A client without handshake asks again after LIST_TTL_MS.
+ * Whether the request makes the client keep the tool list of this release. The service may have other tools. A client
+ * without handshake keeps no list: it asks again after LIST_TTL_MS.
  */
 export const hasOldTools = (request: RpcMessage): boolean =>
   isRequest(request) && request.method === 'tools/list' && !isModern(request.params);

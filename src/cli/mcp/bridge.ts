@@ -24,7 +24,7 @@ export class Bridge {
     private readonly output: Writable,
   ) {}
 
-  /** Runs until the client closes its end. Requests in flight are then aborted. */
+  /** Runs until the client closes its end of the input. Then aborts the requests in flight. */
   async run(input: Readable): Promise<void> {
     for await (const line of createInterface({ input, crlfDelay: Infinity })) {
       if (line.trim() !== '') this.take(line);
@@ -48,7 +48,7 @@ export class Bridge {
 
   private async pass(message: RpcMessage): Promise<void> {
     if (message.method === 'notifications/cancelled') {
-      // Over HTTP, a client cancels by closing the stream.
+      // Over HTTP, closing the stream cancels a request, so the notification itself is not passed on.
       this.open.get(message.params?.requestId as RpcMessage['id'])?.abort();
       return;
     }

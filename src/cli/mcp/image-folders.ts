@@ -5,7 +5,7 @@ import { basename, isAbsolute, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { imageFormat } from '../../platform/images/image-structure.ts';
 
-/** The most bytes of an image. The service takes no larger one. */
+/** The maximum size of an image in bytes. The service accepts no larger one. */
 const MAX_BYTES = 20_000_000;
 /** Bytes read first: enough to recognise the format. */
 const HEAD_BYTES = 12;
@@ -21,8 +21,8 @@ interface FoundImage {
 class TooLarge extends Error {}
 
 /**
- * The working folder, unless it is the home folder or contains it. Many programs start a bridge in / or in the home
- * folder, below which are all files of the user.
+ * The working folder; no folder if that is the home folder or contains it. Many programs start a bridge in / or in the
+ * home folder, below which are all files of the user.
  */
 export function defaultFolders(folder: string, home = homedir()): string[] {
   return [home, realOf(home)].some((path) => isWithin(path, folder)) ? [] : [folder];
@@ -37,8 +37,8 @@ function realOf(path: string): string {
 }
 
 /**
- * The folders of this machine that images are read from. A text that an agent has read may make it name any path. So no
- * file outside of the folders is opened, and no answer tells what is there.
+ * The folders of this machine that images are read from. A text that an agent has read may make the agent name any
+ * path. So no file outside of these folders is opened, and no answer tells whether it exists.
  */
 export class ImageFolders {
   private readonly folders: readonly string[];
@@ -71,7 +71,7 @@ export class ImageFolders {
     const file = await open(target, FLAGS);
     try {
       const found = await file.stat();
-      if (!found.isFile()) return null; // a device or a pipe may never end
+      if (!found.isFile()) return null; // reading from a device or a pipe may never end
       const { buffer: head } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
       if (imageFormat(head) === null) return null;
       if (found.size > MAX_BYTES) throw new TooLarge(`The image has more than ${MAX_BYTES} bytes.`);

@@ -6,7 +6,7 @@ import type { ImageFolders } from './image-folders.ts';
 /** The arguments of tools that name images. */
 export const IMAGE_ARGUMENTS = ['reference_images', 'first_frame_image_url', 'reference_image_url'];
 
-/** What the service accepts itself: links, data URLs, and ids of files. */
+/** Values that the service accepts as they are: links, data URLs, and ids of files. */
 const NO_PATH = /^(?:https?:|data:|file_[0-9a-z]{26}(?:_[0-9]{1,3})?$)/i;
 
 export class BadImage extends Error {
@@ -20,7 +20,7 @@ export class BadImage extends Error {
 
 /** Uploads the images of this machine whose paths a call names, and replaces the paths by the ids of the files. */
 export class LocalImages {
-  /** The ids of uploads by path and content, so that an equal call has the same ids. */
+  /** The ids of uploads by path and content, so that a repeated call names the same ids. */
   private readonly uploaded = new Map<string, Promise<string>>();
 
   constructor(

@@ -4,7 +4,7 @@ import { answerWhenAway, hasOldTools, TOOLS_CHANGED } from './answer-when-away.t
 import { isRequest, rpcError, type RpcMessage } from './rpc.ts';
 
 const META = 'io.modelcontextprotocol/protocolVersion';
-/** What a header may contain as it is. Anything else is sent as base64. */
+/** Values that a header may contain as they are. Any other value is sent as base64. */
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 /**
  * The first revision whose results have links, which saved outputs need. For a client of an earlier revision, the
@@ -12,8 +12,8 @@ const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
  */
 const WITH_LINKS = '2025-06-18';
 /**
- * A connection that is silent for these milliseconds is cut. The time is longer than the 300 s for which a tool may
- * wait.
+ * A connection that receives nothing for this many milliseconds is cut. The time is longer than the 300 s for which a
+ * tool may wait.
  */
 const SILENCE_MS = 330_000;
 
@@ -21,7 +21,7 @@ const SILENCE_MS = 330_000;
 export class RpcClient {
   private readonly url: string;
   private readonly dispatcher = new Agent({ headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
-  /** The revision that the handshake agreed on. undefined: there was no handshake. Later revisions have none. */
+  /** The revision that the handshake agreed on. undefined: there was no handshake, as in newer revisions. */
   private negotiated: string | undefined;
   private hasOldTools = false;
 
@@ -39,7 +39,8 @@ export class RpcClient {
 
   /**
    * Yields the answers of the server; a failure of a request becomes an answer too. When the signal aborts, yields
-   * nothing more. When the service cannot be reached, yields `answerWhenAway`, and the next message tries again.
+   * nothing more. When the service cannot be reached, yields `answerWhenAway` for a request and nothing for a
+   * notification; the next message tries again.
    */
   async *send(message: RpcMessage, signal: AbortSignal): AsyncGenerator<RpcMessage> {
     try {
@@ -50,7 +51,7 @@ export class RpcClient {
         dispatcher: this.dispatcher,
         signal,
       });
-      // A proxy before the service sends such a status, or a service that cannot answer now.
+      // A proxy in front of the service sends such a status, and so does a service that cannot answer now.
       if (response.status >= 502) throw new Error(`it answers ${response.status}`);
       if (this.hasOldTools) yield TOOLS_CHANGED;
       this.hasOldTools = false;
@@ -122,8 +123,8 @@ function parsed(text: string): Record<string, unknown> | null {
 }
 
 /**
- * Yields the data of the events of a stream. The server writes the data of an event in one line, and comments to keep
- * the connection alive.
+ * Yields the data of each event in a stream. The server writes the data of an event in one line. It also writes
+ * comments, which keep the connection alive. They are skipped.
  */
 async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();

@@ -29,7 +29,7 @@ interface ReplayOptions extends Connection {
 
 /**
  * Adds the commands that change something. A request that adds something, or ends a pause, is sent only once. The
- * client may repeat all others after a failure.
+ * client may repeat any other request after a failure.
  */
 export function addActs(ops: Command): void {
   addProcessAct(ops, 'drain', 'Let a process claim no more tasks. Once it is drained, it can be stopped.');

@@ -9,7 +9,7 @@ export interface Connection {
   url: string;
   key?: string;
   json?: true;
-  /** Works on the database, without a running service. */
+  /** Whether to work on the database, without a running service. */
   database?: true;
 }
 
@@ -44,7 +44,7 @@ export const opsAct = (ops: Command, name: keyof typeof EXAMPLES, description: s
 
 export type Row = Record<string, unknown>;
 
-/** Prints an answer: as JSON, or the named fields as a table. */
+/** Prints an answer: as JSON, or the named fields as a table. Prints `none` for an empty list without --json. */
 export function show(
   answer: Row | Row[],
   fields: readonly string[],
@@ -67,7 +67,7 @@ export function text(name: string, value: unknown): string {
   return String(value);
 }
 
-/** The form in which LOG_LEVELS is written. */
+/** The text of an object, in the form in which LOG_LEVELS is written; `-` if it has no fields. */
 const mapText = (value: object): string =>
   Object.entries(value)
     .map(([name, each]) => `${name}=${String(each)}`)

@@ -18,7 +18,7 @@ import { InputPipe } from '../../platform/http/input.pipe.ts';
 
 interface Call {
   id: string;
-  /** The body, checked as the service checks it. */
+  /** Checks the body as the service does, and returns it. */
   body: <Input extends object>(input: Type<Input>) => Input;
   query: <Query extends object>(query: Type<Query>) => Query;
 }

@@ -18,7 +18,10 @@ export function budget(text: string): Budget {
   return { amount_micros: Number(whole + places.padEnd(6, '0')), period: period as BudgetPeriod };
 }
 
-/** The limit that these options set; NONE removes it. */
+/**
+ * The budget that these options set. NONE: the budget is removed. undefined: --budget was not given.
+ * @throws Error for --budget-soft-percent without an amount
+ */
 export function budgetOf<Limit>({ budget: given, budgetSoftPercent }: BudgetOptions<Limit>) {
   if (budgetSoftPercent === undefined) return given;
   if (!given || given === NONE) throw new Error('--budget-soft-percent is a share of a --budget, so give both.');

@@ -17,7 +17,7 @@ export function list(text: string): string[] {
   return text.split(/[\s,]+/).filter((item) => item !== '');
 }
 
-/** Adds one `key=value` to the others. */
+/** Adds one `key=value` to the pairs of earlier options. */
 export function pair(text: string, others: Record<string, string> = {}): Record<string, string> {
   const [key = '', ...value] = text.split('=');
   return { ...others, [key]: value.join('=') };

@@ -15,7 +15,7 @@ export class ProgressLine {
     this.out.write(`\r\x1b[K${'█'.repeat(done)}${'░'.repeat(WIDTH - done)} ${text}`);
   }
 
-  /** Clears the line for what comes next. */
+  /** Clears the line for what comes next. Only a terminal needs it. */
   end(): void {
     if (this.out.isTTY && this.shown !== '') this.out.write('\r\x1b[K');
     this.shown = '';

@@ -9,7 +9,7 @@ import { type ArchiveFile, ArchiveFiles } from './archive-files.ts';
 import { OpenArchives } from './open-archives.ts';
 import { type Zip, zipOf } from './zip.ts';
 
-/** The most bytes that the files of one archive have together. */
+/** The maximum total size of the files in one archive, in bytes. */
 const MAX_BYTES = 10 * 2 ** 30;
 
 /** Archives have no record: their signed link names the files. */

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 
-/** The most open archives of one key, in each process. */
+/** The maximum number of open archives of one key, in each process. */
 const MAX_PER_KEY = 4;
-/** The most open archives of all keys together, in each process. */
+/** The maximum number of open archives of all keys together, in each process. */
 const MAX_OPEN = 50;
 
 /** The archives that are being read. Their number is limited for each key, and for all keys together. */

@@ -13,9 +13,9 @@ export interface Zip {
 }
 
 /**
- * The zip of some files. It is not compressed, because pictures and films are compressed already. So its size is known
- * before the first byte. One file is open at a time. The stream is destroyed if a file cannot be opened or read, or has
- * another length than on record.
+ * The zip of some files, without compression, because pictures and films are compressed already. So the size of the zip
+ * is known before its first byte. One file is open at a time. The stream is destroyed if a file cannot be opened or
+ * read, or has another length than on record.
  */
 export function zipOf(files: ArchiveFile[], open: (storageKey: string) => Promise<Readable>): Zip {
   const zip = new ZipFile();

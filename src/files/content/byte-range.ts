@@ -21,7 +21,7 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   }
   const start = Number(from);
   const end = to === '' ? last : Math.min(Number(to), last);
-  if (to !== '' && Number(to) < start) return null; // invalid, not unsatisfiable
+  if (to !== '' && Number(to) < start) return null; // an invalid header is ignored, unlike an unsatisfiable one
   if (start > last) throw notSatisfiable(size);
   return { start, end };
 }

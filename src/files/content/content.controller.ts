@@ -19,7 +19,7 @@ import { DirectUploads } from '../uploads/direct-uploads.ts';
 import { headerRefs } from '../../platform/openapi/headers.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 
-/** Some generators of clients know only the first type of this list, so that type stands for all types. */
+/** Some client generators know only the first type of a list, so the first type here stands for files of every type. */
 const BYTES = Object.fromEntries(
   ['application/octet-stream', 'image/png', 'image/jpeg', 'image/webp', 'video/mp4', 'application/jsonl'].map(
     (type) => [type, { schema: { type: 'string', format: 'binary' } }],

@@ -10,7 +10,10 @@ const LINK_S = 300;
  * recognise the file.
  */
 const SIGNED_EVERY_S = LINK_S / 4;
-/** When a cache answers with the redirect, at least this time is left for the request to the bucket. */
+/**
+ * When a cached redirect expires, its link is still valid for this time, so that a client can start the request to the
+ * bucket.
+ */
 const START_WITHIN_S = 60;
 
 export interface DirectLink {
@@ -32,7 +35,7 @@ export class DirectDelivery {
     if (this.config.fileDelivery !== 'redirect') return null;
     const nowS = nowMs / 1000;
     const signedS = Math.floor(nowS / SIGNED_EVERY_S) * SIGNED_EVERY_S;
-    // The link ends with its file at the latest.
+    // The link expires no later than the file.
     const endsS = Math.min(signedS + LINK_S, Math.ceil(file.expiresAt.getTime() / 1000));
     const url = await this.storage.signGet(file.storageKey, {
       contentType: file.contentType,

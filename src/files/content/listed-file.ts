@@ -2,8 +2,8 @@ import { ApiError } from '../../errors/api-error.ts';
 
 /**
  * Finds a file that a list in a request body names.
- * @throws ApiError of `find`. If its status is below 500, its `param` becomes the entry of the list, and its status
- *   becomes 400, except for upload_incomplete
+ * @throws ApiError of `find`. If its status is below 500, its `param` becomes the path of the list entry, and its
+ *   status becomes 400, except for upload_incomplete
  */
 export async function listedFile<Found>(index: number, find: () => Promise<Found>): Promise<Found> {
   try {

@@ -15,7 +15,7 @@ interface OwnedTask {
   deadline_at: Date;
 }
 
-/** Images of tasks that providers fetch by a link, instead of getting their bytes in the request. */
+/** Images that a provider fetches by a link, because their bytes are not in the request to the provider. */
 @Injectable()
 export class LinkedImages {
   constructor(
@@ -26,8 +26,8 @@ export class LinkedImages {
   ) {}
 
   /**
-   * Stores the bytes as a file that came inside the task's request, and counts them against the same quota. They are
-   * deleted with the files of the task, or when the link ends if that is earlier. The same bytes are stored once,
+   * Stores the bytes as a file that came inside the task's request, and counts them against the same quota. The file is
+   * deleted with the files of the task, or when the link expires if that is earlier. The same bytes are stored once,
    * however often the task is tried.
    * @returns the link
    * @throws ApiError file_quota_exceeded

@@ -51,7 +51,7 @@ function fault(code: keyof typeof MESSAGES, param: string): ApiError {
 export interface RequestImages {
   /** For each field the id of the file that its data: URL has become. */
   replaced: ReadonlyMap<string, string>;
-  /** The ids of these files. */
+  /** The ids of the stored files. A picture that several fields contain is one file. */
   created: string[];
 }
 
@@ -111,7 +111,7 @@ export class RequestImagesService {
 
   /**
    * Resolves the images of many creations. One statement finds all the uploads that they name.
-   * @returns for each creation its images, or the error below 500 that `resolve` would throw
+   * @returns for each creation its images, or the ApiError with a status below 500 that `resolve` would throw
    */
   async resolveAll(
     caller: Caller,
@@ -160,7 +160,7 @@ export class RequestImagesService {
 
   /** Call when no task was created. */
   async forget({ created }: RequestImages): Promise<void> {
-    if (created.length > 0) await this.reserving.forget(created).catch(() => undefined); // the files expire within the hour
+    if (created.length > 0) await this.reserving.forget(created).catch(() => undefined); // or they expire within the hour
   }
 
   async forgetAll(images: readonly RequestImages[]): Promise<void> {

@@ -32,7 +32,7 @@ export class StoredImages {
   fileIdIn(value: string): string | null {
     if (value.startsWith('file_')) return value;
     const link = this.links.parse(value);
-    // The time is given as 0, because the link may have expired since the creation.
+    // Verifies the link as of time 0, because the link may have expired since the task was created.
     return link && this.links.verify(link.fileId, link.expires, link.signature, 0) ? link.fileId : null;
   }
 

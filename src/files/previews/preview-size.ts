@@ -8,7 +8,7 @@ import type { PreviewWidth } from '../../tasks/read/preview-key.ts';
 export const sourceKeyOf = ({ type, storage_key, thumbnail_key }: StoredOutput): string | undefined =>
   type === 'image' ? storage_key : thumbnail_key;
 
-/** In pixels. The longest side is `width`, or that of the output if that is smaller. */
+/** In pixels. The longest side is the smaller of `width` and the longest side of the output. */
 export function previewSizeOf(output: { width: number; height: number }, width: PreviewWidth) {
   const scale = Math.min(1, width / Math.max(output.width, output.height));
   const scaled = (side: number): number => Math.max(1, Math.round(side * scale));

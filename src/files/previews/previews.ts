@@ -8,10 +8,13 @@ import { type OutputFile, TaskFiles } from '../../tasks/read/task-files.ts';
 import { sourceKeyOf } from './preview-size.ts';
 
 /**
- * Previews rendered at the same time in this process. Rendering a 4K image takes some 30 MB and a second of one core.
+ * The number of previews that are rendered concurrently in this process. Rendering a 4K image takes some 30 MB and a
+ * second of one core.
  */
 const AT_ONCE = 2;
-/** The most previews that wait or are rendered in this process. A gallery asks for some dozens at a time. */
+/**
+ * The maximum number of previews that wait or are rendered in this process. A gallery asks for some dozens at a time.
+ */
 const MAX_WAITING = 200;
 const PATIENCE_MS = 30_000;
 const MAX_PIXELS = 100_000_000;
@@ -33,7 +36,7 @@ export class Previews {
 
   /**
    * @param file an output whose bytes are present
-   * @throws ApiError variant_not_available for a video without a still and a picture of too many pixels; file_expired;
+   * @throws ApiError variant_not_available for a video without a still, or a picture of too many pixels; file_expired;
    *   service_unavailable when too many previews are being made, or this preview has waited too long
    */
   async open(file: OutputFile, width: PreviewWidth): Promise<Readable | Buffer> {

@@ -21,7 +21,6 @@ export class FileUploadView {
   @ApiField.long('unix seconds; the URL works until then') expires_at: number;
 }
 
-/** A file as clients see it: an upload, an output of a task, or the results of a batch. */
 @ObjectType('File', {
   description: 'A file: an upload, an output of a task, or the results of a batch.',
   implements: () => NodeView,

@@ -37,9 +37,14 @@ export class Upload {
   @Column('timestamptz') created_at: Date;
   /** The file cannot be used after this time. */
   @Column('timestamptz') expires_at: Date;
-  /** The bytes stay until this time, because a task that may be unfinished needs them. */
+  /**
+   * The bytes stay until this time, because a task that may be unfinished needs them. null: no task has needed them.
+   */
   @Column('timestamptz', { nullable: true }) needed_until: Date | null;
-  /** When the owner deleted the file, or no task was created for its request. Its id is unknown from then on. */
+  /**
+   * When the owner deleted the file, or no task was created for its request. From then on the API does not know its id.
+   * null: neither has happened.
+   */
   @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
   /**
    * The file came inside a request, and is deleted with the files of its task. It is not listed, and counts against a

@@ -8,7 +8,8 @@ import { TYPE_ID_SUFFIX } from '../../platform/schema/type-id.ts';
 const TOKEN = new RegExp(`^(${TYPE_ID_SUFFIX})([\\w-]{43})$`);
 
 /**
- * Signs and verifies the addresses of shares. The row of a share says when the share ends, and may be deleted earlier.
+ * Signs and verifies the addresses of shares. An address contains no expiry. The row of the share says when the share
+ * ends, and may be deleted earlier.
  */
 @Injectable()
 export class ShareLinks {

@@ -21,7 +21,7 @@ import { Shares } from './shares.ts';
 const CACHED = 'private, no-cache';
 
 /**
- * Shows a share to whoever has its address. This service always sends the bytes itself: a link of the bucket would
+ * Shows a share to anyone who has its address. This service always sends the bytes itself: a link of the bucket would
  * still work after the share has ended.
  */
 @IgnoresUnknownQuery()
@@ -79,7 +79,7 @@ export class SharePageController {
     }
     const range = rangeOf(content, headers);
     const bytes = await this.storage.open(content.storageKey, range ?? undefined).catch(async (error: unknown) => {
-      if (error instanceof StoredFileMissing) await this.find(token, index); // throws file_expired if it was deleted meanwhile
+      if (error instanceof StoredFileMissing) await this.find(token, index); // throws file_expired for a deleted file
       throw error;
     });
     setHeaders(reply, { content }, disposition);

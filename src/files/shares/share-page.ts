@@ -15,7 +15,10 @@ export interface SharePage {
 
 /** Pixels of the longest side of a preview: enough for chats, and for a column of the page. */
 export const STILL_WIDTH = 1024;
-/** How many characters of the prompt the description of the page has. Chat programs show it below a link. */
+/**
+ * The maximum number of characters of the prompt in the description of the page. Chat programs show the description
+ * below a link.
+ */
 const MAX_DESCRIPTION = 300;
 
 const STYLE = `
@@ -135,8 +138,8 @@ interface Placed<File> {
 }
 
 /**
- * The meta tags for previews in chats. The picture is the first file that is a picture or a film with a still. The film
- * is the first film.
+ * The meta tags for previews in chats. They name one picture: the first file that is an image, or that is a video with
+ * a still. They name one video: the first one.
  */
 function cardOf({ url, files }: SharePage): [string, string][] {
   const placed = files.flatMap((file, index) => (file ? [{ file, index }] : []));

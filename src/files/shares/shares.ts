@@ -15,13 +15,16 @@ import { lockSharesOfKey } from '../sql/share-rows.ts';
 import type { CreateShareInput } from './share.inputs.ts';
 import { SharedFiles } from './shared-files.ts';
 
-/** The most shares of one API key that have not ended. */
+/** The maximum number of shares of one API key that have not ended. */
 const MAX_SHARES = 1_000;
 const MAX_LIFETIME_DAYS = 365;
 
 const isShareId = typeIdTest('share');
 
-/** The shares of an API key. Every call but `open` is bound to the key. */
+/**
+ * The shares of an API key. Every method with the key as a parameter finds only shares of that key. `open` finds shares
+ * of any key.
+ */
 @Injectable()
 export class Shares {
   constructor(
@@ -68,7 +71,10 @@ export class Shares {
     return { shares: shares.slice(0, limit), hasMore: shares.length > limit };
   }
 
-  /** From now on nobody can open the share. @throws ApiError share_not_found */
+  /**
+   * Deletes the share: from now on nobody can open it.
+   * @throws ApiError share_not_found
+   */
   async delete(actor: Actor, id: string): Promise<void> {
     if (!isShareId(id)) throw new ApiError('share_not_found', { param: 'id' });
     const own = { id, api_key_id: actor.caller!.apiKeyId, expires_at: isAhead() };
@@ -80,7 +86,7 @@ export class Shares {
   }
 
   /**
-   * Finds a share of any API key, for whoever has its address.
+   * Finds a share of any API key, for a visitor who has its address.
    * @throws ApiError share_ended when the share has expired or was deleted, or its key does not work any more
    */
   async open(id: string): Promise<Share> {

@@ -3,7 +3,7 @@ import type { ErasedPiece } from '../../auth/erasure/erasure-work.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { deleteBlobs } from './request-files.ts';
 
-/** The most rows of one statement. */
+/** The maximum number of rows of one statement. */
 const ERASED_UPLOADS = 500;
 
 const DELETE: Statement = {
@@ -47,14 +47,19 @@ const DELETE_SUM: Statement = {
 export class EraseUploadRows {
   constructor(private readonly sql: Sql) {}
 
-  /** Deletes some uploads, and ends the use of some bytes. */
+  /**
+   * Deletes up to `ERASED_UPLOADS` uploads, and marks the bytes of up to `ERASED_UPLOADS` stored files for deletion.
+   */
   async delete(tx: Tx, apiKeyId: string): Promise<ErasedPiece> {
     const uploads = (await tx.query({ ...DELETE, values: [apiKeyId] })).rowCount ?? 0;
     const doomed = (await tx.query({ ...DOOM, values: [apiKeyId] })).rowCount ?? 0;
     return { erased: { uploads }, mayBeMore: Math.max(uploads, doomed) === ERASED_UPLOADS };
   }
 
-  /** @returns the keys in storage of some bytes; empty when there are no more */
+  /**
+   * @returns the storage keys of up to `ERASED_UPLOADS` files that are marked for deletion; empty when there are no
+   *   more
+   */
   async doomed(apiKeyId: string): Promise<string[]> {
     return (await this.sql.run<{ id: string }>(READ_DOOMED, [apiKeyId])).map(({ id }) => id);
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { deleteBlobs } from './request-files.ts';
 
-/** The most rows of one statement. */
+/** The maximum number of rows of one statement. */
 export const PURGE_UPLOADS = 500;
 
 /**
@@ -64,7 +64,7 @@ const REMOVE_OF_TASKS = remove(
 );
 
 /**
- * After this time the transaction that has released bytes has committed, so the check below sees that its uploads are
+ * A transaction that set `released_at` this long ago has committed. So `files.doom_released` sees that its uploads are
  * gone.
  */
 const COMMITTED = `interval '1 minute'`;
@@ -109,7 +109,7 @@ const DELETE_BLOBS: Statement = {
   text: deleteBlobs('id = any($1::text[]) and doomed_at < now()'),
 };
 
-/** Raw SQL because of `skip locked`: several workers purge at once, each its own rows. */
+/** Raw SQL because of `skip locked`: concurrent workers purge different rows. */
 @Injectable()
 export class PurgeUploads {
   constructor(private readonly sql: Sql) {}

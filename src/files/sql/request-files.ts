@@ -5,8 +5,8 @@ import { afterLocks, type NewUpload, type Quota } from './upload-rows.ts';
 
 /**
  * Counts the bytes that a request has brought, if no request has brought them before. The sum is stored, because a key
- * may have a million pictures. Each key that counts the bytes is locked, so that two creations at once cannot exceed
- * its quota together.
+ * may have a million pictures. Each key that counts the bytes is locked, so that concurrent creations cannot exceed its
+ * quota together.
  */
 const COUNT: Statement = {
   name: 'files.count_request_file',

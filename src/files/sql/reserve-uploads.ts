@@ -4,8 +4,8 @@ import type { Upload } from '../record/upload.entity.ts';
 
 /**
  * Finds the uploads that a new task names, and keeps their bytes for as long as the task may be unfinished. One
- * statement does both, because between a find and a reservation the purge could delete the bytes. Another key's file is
- * found only through a signed link. Otherwise a key that knows an id could keep the bytes of another key.
+ * statement does both, because between a find and a reservation the purge could delete the bytes. A file of another key
+ * is found only through a signed link. Otherwise a key that knows an id could keep the bytes of another key.
  */
 const RESERVE: Statement = {
   name: 'files.reserve_uploads',
@@ -20,7 +20,7 @@ const RESERVE: Statement = {
     returning u.*, u.expires_at <= now() as is_expired`,
 };
 
-/** Attaches files that came inside a request to its task, and sets when they expire. */
+/** Assigns the files of a request to the task that the request has created, and sets when the files expire. */
 const ATTACH: Statement = {
   name: 'files.tie_to_task',
   text: `

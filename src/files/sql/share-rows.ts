@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { ErasedPiece } from '../../auth/erasure/erasure-work.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 
-/** The most rows of one piece. */
+/** The maximum number of rows of one piece. */
 const PIECE = 500;
 
 const PURGE: Statement = {
@@ -23,7 +23,10 @@ const ERASE: Statement = {
 export class ShareRows {
   constructor(private readonly sql: Sql) {}
 
-  /** Deletes some of the shares that have ended. @returns how many */
+  /**
+   * Deletes one piece of the shares that have ended.
+   * @returns how many
+   */
   async purge(): Promise<number> {
     return (await this.sql.run(PURGE)).length;
   }

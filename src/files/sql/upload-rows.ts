@@ -6,22 +6,22 @@ import type { Statement, Tx } from '../../platform/database/sql.ts';
 import type { Purpose, Upload } from '../record/upload.entity.ts';
 
 /**
- * The most uploads of one API key, pending ones included. If the key has a limit of bytes of its own, the uploads of
- * all keys below it count too.
+ * The maximum number of uploads of one API key, pending ones included. If the key has a limit in bytes of its own, the
+ * uploads of all keys below it count too.
  */
 export const MAX_UPLOADS = 10_000;
 
-/** Serialises the uploads of a key, so that two at once cannot exceed its quota together. */
+/** Serialises the uploads of a key, so that concurrent uploads cannot exceed its quota together. */
 const LOCK_KEY: Statement = {
   name: 'files.lock_key',
   text: `select pg_advisory_xact_lock(hashtextextended('uploads ' || $1, 0))`,
 };
 
 /**
- * What the key `$1` stores apart from the upload `$3`. If the key has a limit of its own, what all keys below it store
- * counts too. Bytes of the key `$4` with the hash `$2` do not count, because they are stored once. `$2` is null for an
- * announced file. Pending files have no hash yet, so each counts. In a bucket, the link of an upload still works after
- * its file is deleted or completed, so the announced bytes count until `doomed_at`.
+ * The bytes that the key `$1` stores apart from the upload `$3`. If the key has a limit of its own, the bytes of all
+ * keys below it count too. Bytes of the key `$4` with the hash `$2` do not count, because they are stored once. `$2` is
+ * null for an announced file. Each pending file counts, because its hash is unknown. In a bucket, the link of an upload
+ * still works after its file is deleted or completed, so the announced bytes count until `doomed_at`.
  */
 const ROOM: Statement = {
   name: 'files.room',
@@ -81,7 +81,7 @@ export interface NewUpload extends Omit<Content, 'sha256'> {
   blob_id: string;
   lifetime_s: number;
   of_task: boolean;
-  /** Seconds until the upload expires, unless it is completed or its task is created before. */
+  /** Seconds until the upload expires, unless it is completed, or its task is created, within this time. */
   expires_in_s: number;
 }
 
@@ -101,7 +101,7 @@ export const quotaOf = ({ limits, bounds = [] }: Owner, limit: 'maxFileBytes' | 
 });
 
 /**
- * Waits for some locks and a statement, which are sent together to save a round trip.
+ * Waits for locks and for a statement. All are sent together to save a round trip.
  * @throws the error of a lock rather than that of the statement, which then fails too
  */
 export async function afterLocks<Result>(locks: Promise<unknown>[], statement: Promise<Result>): Promise<Result> {
@@ -137,7 +137,7 @@ export async function assertRoom(
     const together = await storedBy(bound.apiKeyId);
     if (together.files < MAX_UPLOADS && together.bytes + bytes <= bound.maxBytes) continue;
     const what = together.files < MAX_UPLOADS ? `${bytes} more bytes of uploads` : 'more uploads';
-    const message = `A key above this API key has no room for ${what}.`; // the limit of that key is not told to this one
+    const message = `A key above this API key has no room for ${what}.`; // does not reveal the limit of the other key
     throw new ApiError('file_quota_exceeded', { message });
   }
 }

@@ -9,8 +9,8 @@ import { activateBlob, announceBlob, DOOM_BLOB, newBlobId, useBlob } from '../sq
 const WRITE_S = 3_600;
 const UNIQUE_VIOLATION = '23505';
 /**
- * The most attempts. An attempt fails when another upload of the same bytes was first. The next attempt uses the bytes
- * of that upload.
+ * The maximum number of attempts. An attempt fails when another upload of the same bytes was first. The next attempt
+ * uses the bytes of that upload.
  */
 const ROUNDS = 5;
 
@@ -34,7 +34,7 @@ export class Blobs {
 
   /**
    * @param record writes the rows that use the bytes, in the transaction in which the bytes become usable; if it
-   *   throws, nothing stays
+   *   throws, neither rows nor bytes stay
    */
   async keep<Row>(bytes: Bytes, record: (tx: Tx, blobId: string) => Promise<Row>): Promise<Row> {
     for (let round = 1; ; round++) {
@@ -72,14 +72,14 @@ export class Blobs {
   }
 
   /**
-   * Deletes the bytes that a client may have put into storage itself. If that fails, or more bytes come, the purge
-   * deletes them.
+   * Deletes the bytes that a client may have put into storage itself. If that fails, or the client writes more bytes
+   * later, the purge deletes them.
    */
   async deleteAnnounced(id: string | null): Promise<void> {
     if (id !== null) await this.storage.delete(id).catch(() => undefined);
   }
 
-  /** Deletes bytes at once, unless an upload can use them. If that fails, the purge deletes them. */
+  /** Deletes bytes at once, unless an upload can use them. If the deletion fails, the purge deletes them later. */
   async discard(id: string): Promise<void> {
     try {
       const usable = await this.sql.run(DOOM_BLOB, [id]);

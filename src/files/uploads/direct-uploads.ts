@@ -24,11 +24,14 @@ import type { Upload } from '../record/upload.entity.ts';
 
 /** How long a link for an upload works. */
 const LINK_S = HOUR_S;
-/** How long after the end of its link an upload that has begun may still run. */
+/** After its link has ended, an upload that began before may run for this long. */
 const LATE_S = HOUR_S;
 /** How long an upload that is never completed counts against the quota. */
 const PENDING_S = 24 * HOUR_S;
-/** How many uploads are read back at the same time. Each has a scratch file. They are then inspected one at a time. */
+/**
+ * The maximum number of uploads that are read back concurrently. Each has a scratch file. They are then inspected one
+ * at a time.
+ */
 const READ_AT_ONCE = 8;
 const NEVER = new AbortController().signal;
 
@@ -120,7 +123,7 @@ export class DirectUploads {
    */
   async complete(caller: Caller, id: string): Promise<Upload> {
     const upload = await this.files.findUpload(caller.apiKeyId, id);
-    if (upload.status === 'processed') return upload; // without waiting for the reads of others
+    if (upload.status === 'processed') return upload; // a repeated call does not wait for its turn
     return this.reading.take(shareOwner(caller), NEVER, () => this.completeInTurn(caller, id));
   }
 
@@ -155,7 +158,7 @@ export class DirectUploads {
       const measure = async function* (chunks: AsyncIterable<Buffer>) {
         for await (const chunk of chunks) {
           bytes += chunk.length;
-          if (bytes > expected) throw invalid(`It has more than ${expected} bytes.`); // the bytes were replaced meanwhile
+          if (bytes > expected) throw invalid(`It has more than ${expected} bytes.`); // the client has replaced the bytes
           hash.update(chunk);
           yield chunk;
         }

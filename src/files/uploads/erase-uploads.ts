@@ -6,8 +6,9 @@ import { Storage } from '../../platform/storage/storage.ts';
 import { EraseUploadRows } from '../sql/erase-uploads.ts';
 
 /**
- * Erases the uploads of an API key: rows, then bytes, then the rows of the bytes. Waits for no client: an upload that
- * is still being written finds no row, and the purge deletes what comes through a link to a bucket.
+ * Erases the uploads of an API key: rows, then bytes, then the rows of the bytes. Waits for no client: an upload whose
+ * bytes are still being written finds no row at its end, and the purge deletes bytes that arrive later through a link
+ * to a bucket.
  */
 @Injectable()
 export class EraseUploads implements OnModuleInit {

@@ -11,7 +11,7 @@ import type { Purpose } from '../record/upload.entity.ts';
 /** 20 MB, as for images that are fetched. */
 export const MAX_FILE_BYTES = 20_000_000;
 
-/** Bytes of lines that are parsed before other requests get their turn. */
+/** The number of bytes of JSON lines that are parsed before other requests get their turn. */
 const LINE_BYTES_AT_ONCE = 256 * 1024;
 
 export interface Inspection {
@@ -26,8 +26,8 @@ export interface Inspection {
 export type Source = Buffer | { path: string; bytes: number };
 
 /**
- * Decides by its bytes what a file is. Scratch files are read one at a time into one buffer: 20 files of 20 MB at once
- * would otherwise take 400 MB.
+ * Determines the type of a file from its bytes. Scratch files are read one at a time into one buffer: 20 files of 20 MB
+ * at once would otherwise take 400 MB.
  */
 @Injectable()
 export class FileInspector {

@@ -26,7 +26,7 @@ const UNTIED_S = HOUR_S;
 /** What a request states about a file. */
 export interface NewFile {
   purpose: Purpose;
-  /** Only shown. */
+  /** Shown to clients, and used for nothing else. */
   filename: string | null;
   /** Seconds that the file is kept; missing: the configured time. */
   lifetimeS?: number | undefined;
@@ -47,8 +47,8 @@ export interface UploadPage {
 }
 
 /**
- * The files of an API key: its uploads, and the outputs of its tasks. Every call but `ofTask` and `findAny` is bound to
- * the key.
+ * The files of an API key: its uploads, and the outputs of its tasks. `ofTask` and `findAny` find files of any key.
+ * Every other method finds only files of the given key.
  */
 @Injectable()
 export class FilesService {
@@ -93,7 +93,7 @@ export class FilesService {
   }
 
   /**
-   * Gives a pending upload its bytes.
+   * Gives a pending upload its bytes. If another request has completed it meanwhile, returns the completed upload.
    * @throws ApiError invalid_image, invalid_file, file_quota_exceeded, and then the upload stays pending;
    *   file_not_found, file_expired
    */
@@ -144,7 +144,7 @@ export class FilesService {
     { limit, after, order = 'desc', purpose, withThoseOfTasks = false }: UploadPage,
   ): Promise<{ uploads: Upload[]; hasMore: boolean }> {
     const beyond = order === 'asc' ? MoreThan : LessThan;
-    // Otherwise PostgreSQL would read the uploads of all keys by the primary key or by their expiry.
+    // With a plain equality, PostgreSQL might read the uploads of all keys by the primary key or by their expiry.
     const isOfKey = Raw((column) => equalsOrdered(column, ':apiKeyId'), { apiKeyId });
     const uploads = await this.uploads.find({
       where: {
@@ -163,8 +163,8 @@ export class FilesService {
 
   /**
    * Deletes a file: its id is unknown from now on. The bytes of an upload stay while an unfinished task needs them. The
-   * task of an output stays. On disk, an upload link that is still valid then accepts no bytes. A bucket accepts them,
-   * and the purge deletes them when the link has expired.
+   * task of a deleted output stays. The link of a pending upload may be valid for some time more. On disk it then
+   * accepts no bytes. A bucket accepts them, and the purge deletes them when the link has expired.
    * @throws ApiError file_not_found
    */
   async delete(actor: Actor, id: string): Promise<void> {

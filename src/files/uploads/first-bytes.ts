@@ -7,7 +7,7 @@ import type { StorageBody } from '../../platform/storage/storage.ts';
 /** Where the bytes of a file are: in memory, or in a scratch file that the caller deletes. */
 export type FileSource = Buffer | ScratchFile;
 
-/** The first bytes of a source with their hash. The rest of a scratch file is cut off. */
+/** The first `bytes` bytes of a source, with their hash. Cuts off the rest of a scratch file. */
 export async function firstBytesOf(source: FileSource, bytes: number): Promise<{ body: StorageBody; sha256: string }> {
   const hash = createHash('sha256');
   if (Buffer.isBuffer(source)) {

@@ -38,7 +38,7 @@ export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationS
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    await removeAbandonedScratch(); // scratch files of uploads, which a process without tasks has too
+    await removeAbandonedScratch(); // scratch files of uploads, because a process that runs no tasks has them too
     if (this.config.role !== 'api') this.interval.start(1);
   }
 
@@ -46,7 +46,7 @@ export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationS
     await this.interval.stop();
   }
 
-  /** @returns the rows of the largest step: as many as a step may delete means that there may be more */
+  /** @returns the number of rows of the largest step. If it is the maximum of a step, there may be more rows */
   async purge(): Promise<number> {
     const shares = await this.shares.purge();
     const uploads = await this.rows.uploads(this.config.uploadRetentionDays * DAY_S);

@@ -21,7 +21,7 @@ export interface ToolCall extends Exchange {
   message: string;
   /** Tells the client how far the task is, if the client asked for that. */
   report(task: ShownTask): void;
-  /** Whether the client takes the handle of a task instead of a result. */
+  /** Whether the client accepts a task handle instead of a result. */
   takesHandles: boolean;
 }
 
@@ -40,7 +40,10 @@ export interface Tool {
   readonly annotations: ToolDescription['annotations'];
   /** Whether hosts of MCP Apps show the answer, which is a task, in the viewer. */
   readonly hasViewer?: true;
-  /** What the models of the tool make. Only a caller who may use such a model sees the tool in the list. */
+  /**
+   * What the models of the tool make. Only a caller who may use such a model sees the tool in the list. Missing: every
+   * caller sees the tool.
+   */
   readonly kind?: MediaKind;
   /** The same scope as in REST; null if any key may call. */
   readonly scope: Scope | null;

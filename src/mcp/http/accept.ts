@@ -2,8 +2,8 @@ export const JSON_TYPE = 'application/json';
 export const STREAM_TYPE = 'text/event-stream';
 
 /**
- * Whether an Accept header accepts a content type (RFC 9110, 12.5.1): the most specific range decides. Without a
- * header, or with one without ranges, every type is accepted.
+ * Whether an Accept header accepts a content type (RFC 9110, 12.5.1): the most specific range decides. If there is no
+ * header, or the header has no ranges, every type is accepted.
  */
 export function accepts(header: string | undefined, type: string): boolean {
   const ranges = (header ?? '')

@@ -15,7 +15,7 @@ import { ProtocolServer } from '../protocol/protocol-server.ts';
 import { ToolsService } from '../tools/tools.service.ts';
 import { accepts, JSON_TYPE, STREAM_TYPE, toJson } from './accept.ts';
 
-/** The most messages of one batch. Protocol revision 2025-03-26 has batches; later ones do not. */
+/** The maximum number of messages in one batch. Protocol revision 2025-03-26 has batches; later ones do not. */
 const MAX_MESSAGES = 50;
 /** Each message of a batch adds a few listeners to the response, and Node warns of more than ten. */
 const MAX_LISTENERS = MAX_MESSAGES * 10;
@@ -104,8 +104,8 @@ interface CallMessage {
 const BOTH_TYPES = `${JSON_TYPE}, ${STREAM_TYPE}`;
 
 /**
- * Whether the client takes JSON or a stream. In requests of the revisions of 2025, the SDK demands that the Accept
- * header names both.
+ * Whether the client accepts JSON or a stream. In requests of the revisions of 2025, the SDK demands an Accept header
+ * that names both.
  */
 const takesAnswers = (accept: string | undefined): boolean =>
   accepts(accept, JSON_TYPE) || accepts(accept, STREAM_TYPE);
@@ -114,8 +114,8 @@ const isRefusedStream = ({ headers }: FastifyRequest, served: Response): boolean
   served.headers.get('content-type')?.startsWith(STREAM_TYPE) === true && !accepts(headers.accept, STREAM_TYPE);
 
 /**
- * The SDK builds a URL from the Host header and the path. This replaces both, because a client may send a Host or a
- * path that no URL can have. Accept names both types if the client takes one of them.
+ * The SDK builds a URL from the Host header and the path. This function replaces both, because a client may send a Host
+ * or a path that no URL can have. Accept names both types if the client accepts one of them.
  */
 const withOwnAddress = ({ raw, headers }: FastifyRequest): NodeIncomingMessageLike => ({
   method: 'POST',

@@ -3,11 +3,14 @@ import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 
 /**
- * The most bytes of files in memory at once, for all answers of this process. Base64 and JSON make a file take about
- * three times its size.
+ * The maximum number of bytes of files in memory at any time, for all answers of this process. Base64 and JSON make a
+ * file take about three times its size.
  */
 const MAX_BYTES = 200_000_000;
-/** The most for one API key. The largest resource fits twice. Five keys are needed to use up MAX_BYTES. */
+/**
+ * The maximum for one API key, which is two resources of the largest size. Only five keys together can use up
+ * MAX_BYTES.
+ */
 const MAX_BYTES_PER_KEY = 40_000_000;
 
 /**

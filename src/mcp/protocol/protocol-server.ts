@@ -31,7 +31,10 @@ const INSTRUCTIONS = [
 const HOUR_MS = 3_600_000;
 /** The cache hint for answers that are the same for every key until the next release. */
 const SHARED = { ttlMs: HOUR_MS, cacheScope: 'public' } as const;
-/** The cache hint for a list of tools that names models of the operator, which may change at any time. */
+/**
+ * The cache hint for a list of tools that names models which the operator declares. The operator may change these
+ * models at any time.
+ */
 const CHANGING = { ...SHARED, ttlMs: 60_000 };
 /** The cache hint for a list of tools that names only the models that the key may use. */
 const OF_KEY = { ...CHANGING, cacheScope: 'private' } as const;

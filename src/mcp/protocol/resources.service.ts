@@ -19,7 +19,7 @@ import { LoadedFiles } from './loaded-files.ts';
 const TASK = 'darkroom://tasks/';
 const FILE = 'darkroom://files/';
 const LISTED_TASKS = 50;
-/** The most bytes of a file in a resource. Base64 needs a third more in memory. */
+/** The maximum size in bytes of a file in a resource. Base64 needs a third more in memory. */
 const MAX_BLOB_BYTES = 20_000_000;
 
 export const RESOURCE_TEMPLATES: ResourceTemplateType[] = [

@@ -7,11 +7,14 @@ import { onWhite } from '../../platform/images/on-white.ts';
 import type { ShownTask, StoredOutput } from '../../tasks/record/task.entity.ts';
 import { isPresent } from '../../tasks/read/task.view.ts';
 
-/** The most bytes of one preview. */
+/** The maximum size of one preview in bytes. */
 const MAX_BYTES = 150_000;
-/** The most Base64 characters of all previews of a result. Claude Desktop cuts a result at 1,048,576 characters. */
+/**
+ * The maximum number of Base64 characters of all previews in a result. Claude Desktop cuts a result at 1,048,576
+ * characters.
+ */
 const MAX_CHARACTERS = 700_000;
-/** Pixels of the longest side, and the quality of the encoder: the first pair that fits is taken. */
+/** The longest side in pixels, and the quality of the encoder. The first pair whose result is small enough is taken. */
 const ATTEMPTS = [
   [768, 80],
   [768, 60],

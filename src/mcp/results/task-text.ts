@@ -38,7 +38,7 @@ function failed({ task_id: id, error }: TaskView): string {
   return `Task ${id} failed: ${code}${field}: ${message}${advice}`;
 }
 
-/** The most characters of a prompt in a list. */
+/** The maximum number of characters of a prompt in a list. */
 const MAX_PROMPT = 80;
 
 export function taskLine({ task_id: id, status, progress, model, input }: TaskView): string {

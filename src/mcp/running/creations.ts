@@ -12,7 +12,7 @@ import { TaskWaits } from './task-waits.ts';
 
 interface Creation {
   tool: string;
-  /** The arguments as the client sent them, because an equal call joins the task of a broken one. */
+  /** The arguments as the client sent them. If the connection of a call breaks, an equal call joins its task. */
   given: ToolArguments;
   waitS: number;
   /** Seconds after which a client that takes a handle gets one. */

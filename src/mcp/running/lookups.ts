@@ -3,14 +3,20 @@ import { shareOwner } from '../../auth/access/access.ts';
 import { Turns } from '../../platform/run/turns.ts';
 import type { Exchange } from '../contract/tool.ts';
 
-/** The most look-ups at once: a quarter of the default pool of connections. The rest is for other requests. */
+/**
+ * The maximum number of concurrent look-ups: a quarter of the default pool of connections. The rest is for other
+ * requests.
+ */
 const AT_ONCE = 5;
-/** How many of them may be of one API key. Its share of the connections is larger, so its other requests go on. */
+/**
+ * The maximum number of concurrent look-ups of one API key. The key may use more connections than that, so its other
+ * requests go on.
+ */
 const OF_A_KEY = 3;
 
 /**
  * Bounds the look-ups of a batch, because each of its up to 50 messages may run a statement. A request that waits 2 s
- * for a connection gets service_unavailable. So without a bound, a batch on a slow database would fail its own messages
+ * for a connection gets service_unavailable. Without a bound, a batch on a slow database would fail its own messages
  * and other requests.
  */
 @Injectable()

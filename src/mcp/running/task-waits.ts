@@ -17,7 +17,7 @@ const SMALL_BODY_BYTES = 64 * 1024;
 
 interface WaitOptions {
   seconds: number;
-  /** Aborts when the call must be answered at once. */
+  /** Aborts when the call must be answered without further waiting. */
   stopping: AbortSignal;
   scope: Scope;
 }

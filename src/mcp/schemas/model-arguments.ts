@@ -23,8 +23,8 @@ export function perCaller<Made>(make: (models: readonly Model[]) => Made): (call
 }
 
 /**
- * The most models that the tools name. If there are more, only list_models names them, because an agent reads the
- * descriptions of all tools at once.
+ * The maximum number of models that the tools name. If there are more, only list_models names them, because an agent
+ * reads the descriptions of all tools at once.
  */
 const MAX_LISTED = 20;
 const MAX_NAMED = 8;
@@ -89,8 +89,7 @@ function unionArgument(models: readonly Model[], name: string): ArgumentSchema |
 }
 
 /**
- * Uses the shared description where those of the models differ, because the words of one model may be wrong for
- * another.
+ * Uses the shared description if those of the models differ, because the words of one model may be wrong for another.
  */
 function wordsFor(name: string, [first, ...others]: Taker[]): string {
   const { model, schema } = first!;
@@ -100,14 +99,14 @@ function wordsFor(name: string, [first, ...others]: Taker[]): string {
     : firstSentences(widestSchemas(model.kind)[name]?.description ?? schema.description, false);
 }
 
-/** The values of all models, if each has a list and they are not too many. */
+/** The values of all models together, if each model has a list of values. No list if there are more than MAX_VALUES. */
 function values(schemas: readonly ParameterSchema[]): ArgumentSchema {
   if (schemas.some((schema) => !schema.enum)) return {};
   const all = [...new Set(schemas.flatMap((schema) => schema.enum!))];
   return all.length > MAX_VALUES ? {} : { enum: all };
 }
 
-/** The widest bound, if each model has one. */
+/** The widest bound. No bound if a model has none. */
 function bound(
   name: 'minimum' | 'maximum' | 'minLength' | 'maxLength' | 'maxItems',
   schemas: readonly ParameterSchema[],
@@ -132,8 +131,8 @@ function describe(description: string, takers: Taker[], isTakenByAll: boolean): 
 }
 
 /**
- * Leaves out the numbers of one model, because they would be wrong for others.
- * @param isSame whether all models have these numbers, which then stay
+ * Removes the numbers from the description of one model, because they would be wrong for other models.
+ * @param isSame whether the numbers are those of all models, and so stay
  */
 const firstSentences = (description: string, isSame: boolean): string =>
   isSame ? description : description.replace(/: up to [0-9]+/, ':').replace(PIXELS, 'The pixels, WIDTHxHEIGHT.');

@@ -16,7 +16,7 @@ export const toolInput = (properties: Record<string, ArgumentSchema>, required: 
   additionalProperties: false,
 });
 
-/** The most seconds that a call may ask to wait. */
+/** The maximum number of seconds that a call may ask to wait. */
 export const MAX_WAIT_S = 300;
 
 export const waitArgument = (byDefault: number): ArgumentSchema => ({

@@ -18,7 +18,10 @@ import { READS, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } 
 const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 50;
 
-/** The most models that the schema lists. If there are more, it lists none, because operators may declare hundreds. */
+/**
+ * The maximum number of models that the schema lists. If there are more, it lists none, because operators may declare
+ * hundreds.
+ */
 const MAX_LISTED = 20;
 const idsOf = (models: readonly Model[]) =>
   models.length > 0 && models.length <= MAX_LISTED ? { enum: models.map(({ id }) => id) } : {};

@@ -17,7 +17,7 @@ import {
 import type { ToolArguments } from '../contract/tool.ts';
 
 interface OwnArguments {
-  /** The other arguments: parameters of the model, which the creation checks. */
+  /** The arguments that are parameters of the model. The creation checks them. */
   parameters: ToolArguments;
   waitS: number;
   preview: PreviewChoice;
@@ -53,7 +53,7 @@ export function modelFor(given: unknown, kind: MediaKind, caller: Caller): unkno
   const ids = ofKind(modelsFor(caller), kind).map(({ id }) => id);
   if (ids.length === 0) throw noModel(kind);
   if (given === undefined) return ids[0];
-  // Not checked here: the creation of the task refuses a model that is no string, or that the caller may not use.
+  // The creation of the task refuses a model that is no string, or that the caller may not use.
   if (typeof given !== 'string' || findModel(given)?.kind === kind) return given;
   const message = `model must be one of ${ids.join(', ')}, which make ${kind}s.`;
   throw new ApiError('invalid_value', { param: 'model', message });

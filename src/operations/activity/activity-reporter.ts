@@ -11,7 +11,7 @@ import { RecentCounts } from './recent-counts.ts';
 
 const HOUR_S = 3_600;
 const RATES_S = 300;
-/** The most keys in a report: those with most refusals and failures. */
+/** The maximum number of keys in a report: those with most refusals and failures. */
 const MAX_KEYS = 100;
 /** Errors of tasks that say nothing about the provider. */
 const NO_FAILURE: readonly unknown[] = ['task_cancelled', 'content_policy_violation'];

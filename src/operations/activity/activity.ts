@@ -1,11 +1,11 @@
 import type { LevelSettings } from '../../platform/config/log-levels.ts';
 
 /**
- * What was counted in the last hour, by one process or by all. `pool` and `bus` show the state at the time of the
- * report.
+ * Counts of the last hour, of one process or of all; `created` and `ended` are of the last five minutes. `pool` and
+ * `bus` show the state at the time of the report.
  */
 export interface Activity {
-  /** Tasks that were created and that ended in the last five minutes. */
+  /** `created`: tasks created in the last five minutes. `ended`: tasks that ended in the last five minutes. */
   created: number;
   ended: number;
   objectives: { name: string; events: number; bad: number }[];

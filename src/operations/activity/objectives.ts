@@ -4,14 +4,14 @@ import type { Sample } from '../../platform/observe/measuring/metrics.ts';
 /** A service level objective, as deploy/prometheus/rules.yml has it; a test compares the two. */
 export interface Objective {
   name: string;
-  /** The part of the events that may be bad. */
+  /** The fraction of the events that may be bad, such as 0.01. */
   budget: number;
   metric: string;
   /** Whether a series of the metric counts events of this objective. */
   isEvent: (labels: Sample['labels']) => boolean;
   /**
-   * A number: the most seconds that an event may take, which must be the bound of a bucket of the metric. A function:
-   * whether an event is bad.
+   * A number: the time in seconds above which an event is bad. It must be the bound of a bucket of the metric. A
+   * function: tells from the labels whether an event is bad.
    */
   isBad: number | ((labels: Sample['labels']) => boolean);
 }

@@ -9,7 +9,7 @@ const EVERY_S = 4;
 
 /**
  * Runs in every worker process. Ends pauses on time. Parks waiting tasks of paused models, and lets them wait for a
- * worker again after the pause. Two processes may do this at once, because each skips rows that the other has locked.
+ * worker again after the pause. Concurrent runs are safe, because each skips rows that another has locked.
  */
 @Injectable()
 export class PauseUpkeepWorker implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -54,7 +54,10 @@ export const snapshotOf = (pause: Pause): Record<string, unknown> => ({
   until: pause.until && unixSeconds(pause.until),
 });
 
-/** A pause of a provider has the provider's name as target. The target of a pause of a place begins with that name. */
+/**
+ * The target of a paused provider is the provider's name. The target of a paused place begins with that name and a
+ * space.
+ */
 const targetsOf = ({ kind, target, place }: Pause) => ({
   kind,
   model: kind === 'model' ? target : null,

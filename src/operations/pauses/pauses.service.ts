@@ -14,7 +14,7 @@ import { modelsOf, type ServedModel } from './models-of.ts';
 import type { CreatePauseInput } from './pause.inputs.ts';
 import { type PauseView, snapshotOf, toPauseView } from './pause.view.ts';
 
-/** The most open pauses, because every creation, claim and renewal reads them. */
+/** The maximum number of open pauses, because every creation, claim and renewal reads them. */
 const MAX_OPEN = 100;
 
 const isPauseId = typeIdTest('pause');
@@ -32,7 +32,7 @@ export class PausesService {
     private readonly database: DataSource,
   ) {}
 
-  /** Pauses, newest first. */
+  /** Open pauses, newest first. With `ended`, also pauses that have ended. */
   async list(page: {
     limit: number;
     after?: string;
@@ -86,7 +86,7 @@ export class PausesService {
     });
   }
 
-  /** Ends the pauses whose time has come, and updates which models the open pauses stop. */
+  /** Ends the pauses whose time has come, and updates the models that each open pause stops. */
   async endDue(): Promise<void> {
     const open = await openPauses(this.database.manager);
     const isDue = open.some(({ until }) => until !== null && until.getTime() <= Date.now());

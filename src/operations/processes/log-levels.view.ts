@@ -11,7 +11,7 @@ export const LogLevelChoice = defineChoice('LogLevel', LOG_LEVELS, 'From the mos
   description: 'The log levels of all processes. What is left out goes back to the configuration.',
 })
 export class SetLogLevelsInput {
-  /** Otherwise a request without a body would reset all levels. */
+  /** A request must have a body, because a request without one would reset all levels. */
   static readonly needsBody = true;
   @ApiField.oneOf(LogLevelChoice, 'the least severe level that is logged, in place of LOG_LEVEL', {
     optional: true,

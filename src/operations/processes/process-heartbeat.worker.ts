@@ -21,12 +21,15 @@ import { ProcessesService } from './processes.service.ts';
 const FORGET_EVERY = 15;
 /** Seconds between renewals while a process drains, so that operators soon see the end of its last task. */
 const DRAINING_HEARTBEAT_S = 1;
-/** The least milliseconds between reports of the counts, which are many times larger than the rest of the row. */
+/**
+ * The minimum number of milliseconds between reports of the counts. The counts are many times larger than the rest of
+ * the row.
+ */
 const ACTIVITY_EVERY_MS = 10_000;
 
 /**
- * Renews the row of this process, and does what operators have asked of the process. The bus reports a request at once;
- * otherwise the next renewal finds it.
+ * Renews the row of this process, and does what operators have asked of the process. The bus brings a request of an
+ * operator at once. Without the bus, the next renewal finds it.
  */
 @Injectable()
 export class ProcessHeartbeatWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -59,7 +62,7 @@ export class ProcessHeartbeatWorker implements OnApplicationBootstrap, BeforeApp
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.interval.stop();
-    // Otherwise operators would see the process as lost.
+    // Deletes the row. Otherwise operators would see this process as lost.
     await this.rows.leave(WORKER_ID).catch(() => undefined);
   }
 

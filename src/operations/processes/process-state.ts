@@ -7,8 +7,8 @@ export const PROCESS_TOPIC = 'process';
 export const ALL_PROCESSES = '*';
 
 /**
- * Seconds between two renewals of the row of a process. Each renewal reads what operators have asked for, so a process
- * follows within 5 s.
+ * Seconds between two renewals of the row of a process. Each renewal reads what operators have asked of the process, so
+ * the process complies within 5 s.
  */
 export const HEARTBEAT_S = 4;
 /** Seconds without a renewal after which a process is late: three renewals are missing. */

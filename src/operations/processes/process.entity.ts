@@ -22,17 +22,20 @@ export class ProcessRow {
   @Column('timestamptz') started_at: Date;
   @Column('timestamptz') last_seen_at: Date;
   /**
-   * The most tasks that the process runs at once, without those that only poll a provider; 0 for a process without a
-   * worker.
+   * The maximum number of concurrent tasks in the process, without those that only poll a provider; 0 for a process
+   * without a worker.
    */
   @Column('integer') slots: number;
   /** Running tasks, including those that only poll a provider. */
   @Column('integer') busy: number;
-  /** Whether an operator wants the process to claim no more. */
+  /** Whether an operator wants the process to claim no more tasks. */
   @Column('boolean') drain_requested: boolean;
-  /** Whether the process reports that it claims no more. */
+  /** Whether the process reports that it claims no more tasks. */
   @Column('boolean') draining: boolean;
-  /** The least seconds that a lease of a task had left when the process last renewed its leases; null before that. */
+  /**
+   * The shortest time, in seconds, that a task lease had left when the process last renewed its leases; null before the
+   * first renewal.
+   */
   @Column('real', { nullable: true }) lease_margin_s: number | null;
   @Column('jsonb') circuits: ProcessCircuit[];
   /** Empty before the first report, and for a process of an older release. */

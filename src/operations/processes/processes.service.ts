@@ -30,7 +30,8 @@ export class ProcessesService {
   }
 
   /**
-   * Makes a process claim no more tasks, or claim again. Its running tasks go on to their end.
+   * With `on`, makes a process claim no more tasks. Without it, makes the process claim again. Running tasks go on to
+   * their end.
    * @throws ApiError process_not_found; invalid_value for a process without a worker
    */
   async drain(id: string, on: boolean, by: Actor): Promise<ProcessView> {
@@ -56,7 +57,7 @@ export class ProcessesService {
     return this.find(id);
   }
 
-  /** Call after the commit of an operator's request to a process, or to all. */
+  /** Tells the processes that an operator has asked something of one process, or of all. Call it after the commit. */
   announce(id: string): void {
     this.changed(id);
     this.bus.publish(PROCESS_TOPIC, id);

@@ -30,7 +30,7 @@ export class CircuitResetsWorker implements OnApplicationBootstrap, OnApplicatio
     await this.interval.stop();
   }
 
-  /** Call after the commit of a reset. */
+  /** Tells all processes that an operator has reset circuits. Call it after the commit. */
   async changed(): Promise<void> {
     this.bus.publish(TOPIC, '');
     await this.interval.runNow();

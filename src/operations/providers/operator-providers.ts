@@ -16,7 +16,10 @@ import type { PlaceModelView, ProviderPlaceView } from './provider-place.view.ts
 
 const MAX_USERS = 10;
 
-/** The places of providers: each is an address with a credential. Their numbers follow the bindings of this process. */
+/**
+ * The places of providers: each place is an address with a credential. Its number depends on the bindings of this
+ * process.
+ */
 @Injectable()
 export class OperatorProviders {
   constructor(

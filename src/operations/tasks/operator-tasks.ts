@@ -17,9 +17,9 @@ import { type OperatorTaskView, toOperatorTaskView } from './operator-task.view.
 import type { TasksChangedView } from './operator-tasks.inputs.ts';
 import { WatchTasks } from './sql/watch-tasks.ts';
 
-/** The most tasks that one request may change. */
+/** The maximum number of tasks that one request may change. */
 const MAX_CHANGED = 10_000;
-/** The most tasks that are changed at the same time. */
+/** Tasks are changed in batches of this size. */
 const AT_ONCE = 200;
 /** A run is suspicious after SUSPICIOUS_TIMES the usual time of its model, but never before LEAST_SUSPICIOUS_S. */
 const SUSPICIOUS_TIMES = 2;
@@ -102,7 +102,7 @@ export class OperatorTasks {
     { worker_id, provider, api_key_id, model }: TaskSelection,
     page: { after: string | null; limit: number },
   ): Promise<WatchedTask[]> {
-    if (typeof worker_id === 'string') return []; // these tasks have ended, so no process runs them
+    if (typeof worker_id === 'string') return []; // these tasks have all ended, so no process runs them
     const ids = await this.untaken.taskIds({ ...page, apiKeyId: api_key_id ?? null });
     const tasks = await this.rows.read(ids, await this.suspicion());
     return tasks

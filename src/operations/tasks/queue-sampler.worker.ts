@@ -12,7 +12,7 @@ const INTO_MINUTE_S = 2;
 /** Seconds until the next attempt, so that a minute whose first attempt fails is not lost. */
 const RETRY_S = 10;
 
-/** Runs in every worker process. Once a minute, the first process stores the counts of the queue for all. */
+/** Runs in every worker process. In each minute, the first process to try stores the counts of the queue. */
 @Injectable()
 export class QueueSamplerWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('operations');

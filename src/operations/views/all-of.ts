@@ -7,7 +7,7 @@ export interface All<View> {
   has_more: boolean;
 }
 
-/** Makes the base class of such a list, as `listOf` does for pages. */
+/** Makes the base class of a list that is never paged. `listOf` does this for paged lists. */
 export function allOf<View extends object>(view: new () => View, note: string): new () => All<View> {
   class AllView implements All<View> {
     @ApiField.constant('list') object: 'list';

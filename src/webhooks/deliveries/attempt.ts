@@ -42,7 +42,9 @@ export function retryDelayS(
 
 const MAX_SNIPPET_BYTES = 4096;
 
-/** The start of a response as text, for the log: at most 4 kB, no partial characters, no NUL (PostgreSQL rejects it). */
+/**
+ * The start of a response as text, for the log: at most 4 kB, no partial characters, no NUL (PostgreSQL rejects it).
+ */
 export function snippetOf(body: Buffer): string {
   // Truncated again after decoding, because a byte that is not UTF-8 becomes a longer character.
   return truncate(Buffer.from(truncate(body).replaceAll('\0', '\ufffd')));
@@ -53,7 +55,7 @@ function truncate(bytes: Buffer): string {
   return new TextDecoder().decode(bytes.subarray(0, MAX_SNIPPET_BYTES), { stream: true });
 }
 
-/** The most bytes that are read of a response. Its status decides; its body is only for the log. */
+/** The maximum number of bytes that are read from a response. Its status decides; its body is only for the log. */
 const MAX_RESPONSE_BYTES = 20_000;
 
 type Head = Pick<OutboundAnswer, 'status' | 'headers'>;
@@ -73,7 +75,7 @@ export class Attempt {
     private readonly secrets: Secrets,
   ) {}
 
-  /** @param signal aborts at the end of the grace period. An attempt that has no status by then is `lost` */
+  /** @param signal aborts at the end of the grace period. An attempt that has no HTTP status by then is `lost` */
   async make(claimed: ClaimedDispatch, signal: AbortSignal): Promise<FinishedDelivery> {
     const { event_id, endpoint_id, attempt, url, failures, trigger, attempted_at } = claimed;
     const startedAt = performance.now();
@@ -124,7 +126,8 @@ export class Attempt {
       if (signal.aborted) return { outcome: 'lost', error: 'connect_failed', ...noResponse };
       const { endpoint_id } = claimed;
       this.logger.error({ event: 'webhook.attempt_failed', event_id, endpoint_id, err: error });
-      // No connection was made. This public error is the nearest to that; the log has the reason.
+      // No request was sent. Of the public errors, `connect_failed` is the nearest. The log of the service has the
+      // reason.
       return { outcome: 'failed', error: 'connect_failed', ...noResponse };
     }
   }

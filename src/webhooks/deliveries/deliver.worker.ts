@@ -12,13 +12,13 @@ import { CALL_BUCKETS, WORK_BUCKETS } from '../../platform/observe/measuring/buc
 import { counter, histogram } from '../../platform/observe/measuring/declare.ts';
 
 /**
- * The most attempts in flight in one process. They mostly wait for remote servers, and each takes some 100 kB of TLS
- * state.
+ * The maximum number of attempts in flight in one process. They mostly wait for remote servers, and each takes some 100
+ * kB of TLS state.
  */
 const MAX_IN_FLIGHT = 500;
 /**
- * The most attempts in flight at failing endpoints, so that any number of dead endpoints leaves capacity for healthy
- * ones.
+ * The maximum number of attempts in flight at failing endpoints, so that any number of dead endpoints leaves capacity
+ * for healthy ones.
  */
 const MAX_PROBES = 250;
 /**
@@ -26,14 +26,14 @@ const MAX_PROBES = 250;
  * one. So slow endpoints delay others only when there are hundreds of them.
  */
 const CROWDED = 250;
-/** Once this many attempts are in flight in all, only healthy endpoints without an attempt in flight get one. */
+/** Once this process has so many attempts in flight, only healthy endpoints without an attempt in flight get one. */
 const FULL_FOR_PROBES = 400;
-/** The most tries to record a result. After the last one the lease lapses, and another attempt is made. */
+/** The maximum number of tries to record a result. After the last one the lease lapses, and another attempt is made. */
 const FINISH_TRIES = 4;
 const FINISH_PAUSE_MS = 500;
 /**
- * The least milliseconds between two batches, because the statements of a batch cost PostgreSQL as much as ten of its
- * rows.
+ * The minimum number of milliseconds between two batches, because the statements of a batch cost PostgreSQL as much as
+ * ten rows more.
  */
 const MIN_INTERVAL_MS = 3;
 
@@ -81,8 +81,8 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
   }
 
   /**
-   * Starts no further attempts. Attempts in flight may finish within the grace period. Other workers repeat those that
-   * do not.
+   * Starts no further attempts. Attempts in flight may finish within the grace period. Other workers repeat the
+   * attempts that do not finish.
    */
   stop(): Promise<void> {
     this.stopped ??= this.drain();
@@ -100,7 +100,7 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
   private async flush(items: (FinishedDelivery | string)[]): Promise<void[]> {
     const finished = items.filter((item) => typeof item !== 'string');
     const endpointIds = items.filter((item) => typeof item === 'string');
-    // The finished attempts of this batch no longer count, so that the batch can claim others instead.
+    // The finished attempts of this batch no longer count, so that the batch can claim as many new ones.
     const used = this.inFlight.size - finished.length;
     const flush = this.statements.run(finished, endpointIds, {
       free: this.stopped ? 0 : MAX_IN_FLIGHT - used,

@@ -59,7 +59,7 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends a test event to the endpoint, even if the endpoint is disabled. The data of the event are the endpoint.
+   * Sends a test event to the endpoint, even if the endpoint is disabled. The endpoint itself is the data of the event.
    * @returns the id of the event
    * @throws ApiError webhook_endpoint_not_found
    */
@@ -81,7 +81,7 @@ export class DeliveriesService {
 
   /**
    * Sends an event again to every enabled endpoint that subscribes to its type.
-   * @param endpointId if given, all other endpoints are left out
+   * @param endpointId if given, only this endpoint gets the event, under the same conditions
    * @throws ApiError webhook_event_not_found, webhook_endpoint_not_found
    */
   async redeliver(apiKeyId: string, eventId: string, endpointId?: string | null): Promise<ResentEvent> {

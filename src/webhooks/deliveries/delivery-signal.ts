@@ -14,8 +14,8 @@ export class DeliverySignal {
   constructor(private readonly bus: Bus) {}
 
   /**
-   * Call this after the commit. If this process makes attempts itself, other processes are not told: they poll, and
-   * find what a busy worker leaves.
+   * Tells this process, if it makes attempts itself. Otherwise tells the other processes. They need no signal in the
+   * first case, because they poll and find what a busy worker leaves. Call this after the commit.
    */
   notify(endpointIds: string[]): void {
     const { listener } = this;

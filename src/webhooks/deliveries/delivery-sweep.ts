@@ -9,7 +9,7 @@ import { DeliverWorker } from './deliver.worker.ts';
 /** Seconds between polls. Polls are needed, because retries become due without a signal, and a signal may be lost. */
 const POLL_EVERY_S = 0.5;
 /**
- * The largest share of the time that polling may take. A poll takes long when thousands of endpoints have something
+ * The largest fraction of the time that polling may take. A poll takes long when thousands of endpoints have deliveries
  * waiting.
  */
 const MAX_POLL_SHARE = 0.1;

@@ -6,7 +6,7 @@ import { FindUntaken } from '../sql/find-untaken.ts';
 export class UntakenDispatches {
   constructor(private readonly rows: FindUntaken) {}
 
-  /** @returns the ids of the tasks that these deliveries are about, sorted */
+  /** @returns the ids of the tasks that untaken deliveries are about, sorted */
   taskIds(page: { after: string | null; apiKeyId: string | null; limit: number }): Promise<string[]> {
     return this.rows.taskIds(page);
   }

@@ -6,8 +6,8 @@ import type { ListedDelivery } from '../sql/list-deliveries.ts';
 import { NewDeliveries } from '../sql/new-deliveries.ts';
 
 /**
- * The most attempts that wait for a slow subscriber. Above this number the oldest are dropped; the list of deliveries
- * has all of them.
+ * The maximum number of attempts that wait for a slow subscriber. Above this number the oldest are dropped; the list of
+ * deliveries has all of them.
  */
 const MAX_WAITING = 200;
 
@@ -45,7 +45,7 @@ class WatchedKey {
   }
 }
 
-/** The pause between polls while somebody watches. */
+/** Milliseconds between polls while there are subscribers. */
 const POLL_MS = 500;
 /**
  * How far back a poll reads. Ids contain the times of processes, whose clocks differ, and a row is written some time
@@ -54,8 +54,8 @@ const POLL_MS = 500;
 const LOOK_BACK_MS = 30_000;
 
 /**
- * Follows attempts for subscribers. It polls, and only while somebody watches. A signal at each attempt would cost
- * every worker something, even if nobody watches.
+ * Follows attempts for subscribers, by polling. Polls only while there are subscribers. A signal for each attempt would
+ * cost every worker something even without subscribers.
  */
 @Injectable()
 export class WatchDeliveries implements OnApplicationShutdown {
@@ -86,7 +86,7 @@ export class WatchDeliveries implements OnApplicationShutdown {
     });
     key.queues.add(queue);
     this.timer ??= outsideOfRequests(() => setInterval(() => void this.poll(), POLL_MS).unref());
-    if (isFirst) await outsideOfRequests(() => this.poll()); // it reads for all keys
+    if (isFirst) await outsideOfRequests(() => this.poll()); // the poll reads for all keys, so it belongs to no request
     return queue.attempts;
   }
 

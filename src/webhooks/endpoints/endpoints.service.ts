@@ -94,8 +94,8 @@ export class EndpointsService {
     const url = change.url === undefined ? undefined : this.checkedUrl(change.url);
     const { status } = await this.find(apiKeyId, id);
     // Removes due times before the endpoint is enabled and after it is disabled, so that it never gets events that have
-    // waited while it was disabled. Outside of the transaction: it takes seconds for 100,000 events, and meanwhile the
-    // deliveries of all keys would wait for the locked endpoint.
+    // waited while it was disabled. Runs outside of the transaction, because it takes seconds for 100,000 events.
+    // Inside, the deliveries of all keys would wait that long for the locked endpoint.
     if (change.status === 'enabled' && status === 'disabled') await stopWaiting(this.endpoints.manager, id);
     const changed = await this.endpoints.manager.transaction(async (tx) => {
       const found = await this.findIn(tx.getRepository(WebhookEndpoint), apiKeyId, id, 'for_no_key_update');
@@ -134,8 +134,8 @@ export class EndpointsService {
   }
 
   /**
-   * Makes a new secret, which signs from the next attempt on. The old secret also signs for `keepOldForHours`. A still
-   * older secret is deleted.
+   * Makes a new secret, which signs from the next attempt on. The old secret also signs for `keepOldForHours` hours;
+   * with 0 it is deleted. A secret from an earlier rotation is always deleted.
    * @throws ApiError webhook_endpoint_not_found
    */
   async rotateSecret(apiKeyId: string, id: string, keepOldForHours = 0): Promise<IssuedEndpoint> {

@@ -9,8 +9,7 @@ import { seal, unseal } from './endpoint-secret.ts';
 /** Seconds between two walks over the endpoints. */
 const WALK_EVERY_S = 600;
 /**
- * Seconds until the next try after an error, or until the processes are asked again whether they agree on the newest
- * SECRET_KEY.
+ * Seconds until the next try after an error, and between checks whether all processes agree on the newest SECRET_KEY.
  */
 const AGREED_AFTER_S = 10;
 

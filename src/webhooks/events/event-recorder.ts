@@ -16,8 +16,8 @@ export interface OtherEvent<Data extends object> {
   /** Fields of the data that are left out, in this order, while the body is too long. */
   removedFirst: readonly (keyof Data)[];
   /**
-   * When the thing that is reported began. A restored service holds the events of things that began before the backup.
-   * Missing: at `createdAt`.
+   * When the reported matter began, such as a batch. A restored service holds events about matters that began before
+   * the backup. Missing: `createdAt`.
    */
   begunAt?: Date;
   createdAt: Date;

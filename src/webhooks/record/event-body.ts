@@ -2,7 +2,7 @@ import { unixSeconds } from '../../platform/schema/time.ts';
 import type { TaskView } from '../../tasks/read/task.view.ts';
 import type { AnyEventType, TaskEventType } from './event-type.ts';
 
-/** The most bytes of a body. Receivers rely on this limit: it is part of the public contract. */
+/** The maximum size of a body in bytes. Receivers rely on this limit: it is part of the public contract. */
 export const MAX_BODY_BYTES = 20_000;
 
 /**

@@ -39,6 +39,8 @@ export class WebhookDelivery {
   @Column('text', { nullable: true }) error: DeliveryError | null;
   /** The first 4 kB of the response; null if its body did not arrive or must not be stored. */
   @Column('text', { nullable: true }) response_snippet: string | null;
-  /** When the next attempt was to start. null if none was to follow, or if the endpoint was disabled before it. */
+  /**
+   * When the next attempt was to start. null if none was to follow, or if the endpoint was disabled before that time.
+   */
   @Column('timestamptz', { nullable: true }) next_attempt_at: Date | null;
 }

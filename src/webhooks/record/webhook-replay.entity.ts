@@ -4,7 +4,8 @@ export const REPLAY_STATUSES = ['running', 'completed', 'cancelled'] as const;
 export type ReplayStatus = (typeof REPLAY_STATUSES)[number];
 
 /**
- * A replay: an operator has the events of a span of time sent again. Worker processes queue the events step by step.
+ * A replay: the service sends the events of a span of time again, because an operator has asked for it. Worker
+ * processes queue the events step by step.
  */
 @Entity('webhook_replays')
 export class WebhookReplay {
@@ -27,7 +28,7 @@ export class WebhookReplay {
   /** An id above every id of the span. */
   @Column('text') until_event_id: string;
   @Column('timestamptz') created_at: Date;
-  /** The API key of the operator; null if it was made by the command line. */
+  /** The API key of the operator; null if the command line made the replay. */
   @Column('text', { nullable: true }) created_by: string | null;
   @Column('timestamptz', { nullable: true }) ended_at: Date | null;
   /** Sets the pace: no process queues the next events of the replay before this time. */

@@ -5,8 +5,8 @@ import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { ReplayEvents } from '../sql/replay-events.ts';
 
 /**
- * Seconds between polls: IDLE_S while no replay is running, BUSY_S while one is. How fast a replay goes does not depend
- * on them: its row sets the pace for all processes.
+ * Seconds between polls: IDLE_S while no replay is running, BUSY_S while one is. These intervals do not set the speed
+ * of a replay: its row sets the pace for all processes.
  */
 const IDLE_S = 2;
 const BUSY_S = 0.1;

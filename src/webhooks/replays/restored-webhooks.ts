@@ -4,9 +4,9 @@ import { Sql } from '../../platform/database/sql.ts';
 import { holdRestored } from '../sql/hold-restored.ts';
 
 /**
- * After a restore, holds the deliveries that were pending in the backup, because they may have been made after the
- * backup. They are sent only on demand. This hook runs before the workers, which start once every module is
- * initialised.
+ * After a restore, holds the deliveries that were pending in the backup, because the events may have been delivered
+ * since the backup was taken. They are sent only on demand. This hook runs before the workers, which start once every
+ * module is initialised.
  */
 @Injectable()
 export class RestoredWebhooks implements OnModuleInit {

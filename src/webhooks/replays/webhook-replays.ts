@@ -10,8 +10,7 @@ import { isEndpointId } from '../record/webhook-id.ts';
 import { WebhookReplay } from '../record/webhook-replay.entity.ts';
 
 /**
- * An id contains the time of the process that made it. This is the most by which that time may differ from the
- * database's.
+ * An id contains the time of the process that made it. That time and the database's time differ by no more than this.
  */
 const SLACK_MS = HOUR_MS;
 

@@ -33,9 +33,10 @@ export interface ClaimedDispatch {
  * Reads the key of each endpoint again, because the endpoints of a revoked key receive nothing.
  * An earlier statement must have locked the endpoints: only then does the snapshot of this one contain the previous
  * claims.
- * Parameters: $1 endpoints; $2 the most attempts in all; $3 the most at failing endpoints; $4 the most at healthy
- * endpoints, for an attempt at an endpoint that already has one; $5 the most in all, for an attempt at a failing
- * endpoint; $6 seconds of the lease.
+ * Parameters: $1: the endpoints. $2: the maximum number of attempts. $3: the maximum at failing endpoints. $4: an
+ * endpoint with an attempt in flight gets a further one only if fewer than $4 attempts at healthy endpoints are claimed
+ * before it. $5: a failing endpoint gets an attempt only if fewer than $5 attempts are claimed before it. $6: seconds
+ * of the lease.
  */
 export const CLAIM: Statement = {
   name: 'webhooks.claim',

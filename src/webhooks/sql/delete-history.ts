@@ -1,11 +1,14 @@
 import type { EntityManager } from 'typeorm';
 
-/** The most attempts, and the most dispatches that wait or were given up, in one statement. */
+/**
+ * The maximum number of attempts in one statement. The same maximum applies to waiting dispatches, and to dispatches
+ * that were given up.
+ */
 const MAX_ROWS = 5_000;
 
 /**
- * Deletes attempts of an endpoint and their dispatches, and dispatches without an attempt, each through an index. Leaves
- * rows that another transaction has locked: a statement that waits for no lock cannot deadlock.
+ * Deletes attempts of an endpoint and their dispatches, and dispatches without an attempt, each through an index.
+ * Leaves rows that another transaction has locked: a statement that waits for no lock cannot deadlock.
  */
 const DELETE_HISTORY = `
   with attempts as materialized (
@@ -29,8 +32,8 @@ const DELETE_HISTORY = `
   select greatest((select count(*) from attempts), (select count(*) from dispatches))::int as deleted`;
 
 /**
- * Deletes what an endpoint has received and was to receive, in pieces. An endpoint may have a million rows. If its
- * deletion removed them by cascade, the deliveries of all keys would wait for its lock meanwhile.
+ * Deletes what an endpoint has received and was to receive, in pieces. An endpoint may have a million rows. Deleting
+ * the endpoint with a cascade would hold its lock so long that the deliveries of all keys would wait.
  */
 export async function deleteHistory(manager: EntityManager, endpointId: string): Promise<void> {
   let deleted: number;

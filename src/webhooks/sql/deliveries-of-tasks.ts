@@ -4,7 +4,7 @@ import { PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { ListedDelivery } from './list-deliveries.ts';
 
-/** The most attempts that are shown of one task. */
+/** The maximum number of attempts that are shown of one task. */
 export const MAX_OF_TASK = 100;
 
 export interface TaskOfKey {

@@ -3,7 +3,7 @@ import { HOUR_MS, idBoundAt } from '../../platform/schema/time.ts';
 import { BatchPerKey } from '../../platform/database/batch-per-key.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** The most attempts of one endpoint that are read. Of a busier endpoint only the newest ones count. */
+/** The maximum number of attempts of one endpoint that are read. Of a busier endpoint only the newest ones count. */
 const MAX_ATTEMPTS = 50_000;
 
 /**

@@ -5,7 +5,7 @@ import { readThrough } from '../../auth/erasure/read-through.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SEE_EVENTS } from './see-events.ts';
 
-/** The most deliveries of one piece. */
+/** The maximum number of deliveries in one piece. */
 const DELIVERIES = 2_000;
 
 const DELETE_DELIVERIES: Statement = {
@@ -21,7 +21,7 @@ const DELETE_EVENTS: Statement = {
   text: 'delete from webhook_events v using unnest($1::text[]) as w(id) where v.id = w.id',
 };
 
-/** Deletes deliveries whose events are gone; usually there are none. */
+/** Deletes the deliveries that are left at the key's endpoints after its events are erased. Usually there are none. */
 const DELETE_LEFT: Statement = {
   name: 'webhooks.erase_left_deliveries',
   text: `

@@ -18,16 +18,19 @@ const LOCK: Statement = {
 
 /** How many attempts this process can still start. */
 export interface Capacity {
-  /** How many in all; 0 claims nothing. */
+  /** The number of attempts in all; 0 claims nothing. */
   free: number;
-  /** How many at failing endpoints. */
+  /** The number of attempts at failing endpoints. */
   probes: number;
   /**
-   * An endpoint that already has an attempt in flight gets another only as one of this many attempts at healthy
-   * endpoints.
+   * An endpoint with an attempt in flight gets a further one only if fewer than this many attempts at healthy endpoints
+   * are claimed before it.
    */
   further: number;
-  /** A failing endpoint gets an attempt only as one of this many in all. */
+  /**
+   * A failing endpoint gets an attempt only if fewer than this many attempts are claimed before it. Healthy endpoints
+   * are claimed first.
+   */
   withProbes: number;
 }
 

@@ -1,4 +1,4 @@
-/** The most attempts in flight at one endpoint, over all processes. */
+/** The maximum number of attempts in flight at one endpoint, over all processes. */
 export const MAX_PER_ENDPOINT = 10;
 
 /**

@@ -57,7 +57,7 @@ const insertEvents = (name: string, traceParent: string): Statement => ({
 
 const INSERT_EVENTS = insertEvents('webhooks.dispatch', 'null');
 /**
- * Reads the `trace_parent` of the task too. Used only while traces are on, so that they cost nothing while they are
+ * Reads the `trace_parent` of the task too. Used only while traces are on, so that traces cost nothing while they are
  * off.
  */
 const INSERT_TRACED_EVENTS = insertEvents(

@@ -1,6 +1,7 @@
 /**
- * SQL expression: whether the API key of an endpoint exists and is not revoked. The endpoints of a revoked key receive
- * nothing. A join in place of the subquery would let the planner start from the keys and read all their endpoints.
+ * SQL expression: true if the API key of an endpoint is not revoked, false if it is revoked, null if the key does not
+ * exist. The endpoints of a revoked key receive nothing. A join in place of the subquery would let the planner start
+ * from the keys and read all their endpoints.
  * @param endpoint alias of the endpoint's row in the statement
  */
 export const keyIsActive = (endpoint: string): string =>

@@ -3,7 +3,7 @@ import { idBoundAt } from '../../platform/schema/time.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { ListedDelivery } from './list-deliveries.ts';
 
-/** The most attempts of one endpoint that a poll reads. Of a busier endpoint it reads the newest ones. */
+/** The maximum number of attempts of one endpoint that a poll reads. Of a busier endpoint it reads the newest ones. */
 const MAX_OF_ENDPOINT = 200;
 
 export interface DeliveryOfKey {

@@ -3,7 +3,7 @@ import { inUtc } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { countPurged } from '../../platform/observe/measuring/purge-metrics.ts';
 
-/** The most events of one statement. */
+/** The maximum number of events in one statement. */
 const MAX_ROWS = 1_000;
 
 const PURGE: Statement = {
@@ -20,7 +20,7 @@ const PURGE: Statement = {
     delete from webhook_events where id = any(array(select id from expired)) returning 1`,
 };
 
-/** Raw SQL because of limits and locked rows: several workers purge at once, each its own rows. */
+/** Raw SQL because of limits and locked rows: concurrent workers purge different rows. */
 @Injectable()
 export class PurgeEvents {
   constructor(private readonly sql: Sql) {}

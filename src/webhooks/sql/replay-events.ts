@@ -6,15 +6,15 @@ import type { WebhookReplay } from '../record/webhook-replay.entity.ts';
 import { TEST_EVENT } from '../record/event-type.ts';
 
 /**
- * The most deliveries that replays queue in a second, in all processes together. The limit leaves room for new events
- * at the endpoints.
+ * The maximum number of deliveries that replays queue in a second, in all processes together. The limit leaves room for
+ * new events at the endpoints.
  */
 const PER_S = 100;
-/** The most events of one step. Each may go to several endpoints. */
+/** The maximum number of events in one step. Each may go to several endpoints. */
 const EVENTS_AT_ONCE = 100;
 /**
- * The most events that one step reads. Without this limit, a replay for a quiet key would read a whole day in one
- * statement.
+ * The maximum number of events that one step reads. Without this limit, a replay for a quiet key would read a whole day
+ * in one statement.
  */
 const LOOKED_AT = 5_000;
 
@@ -46,7 +46,10 @@ const COUNT: Statement = {
     where v.id > $6 and v.id < $7 and ${WANTED}`,
 };
 
-/** How many of the latest replays are checked. A replay that has just ended must still make the others wait. */
+/**
+ * The number of newest replays whose `lease_until` a step looks at. Those that have just ended still make the others
+ * wait.
+ */
 const NEWEST = 100;
 
 /**
@@ -100,7 +103,7 @@ const STEP: Statement = {
     select (select count(*)::int from noted) as replays, array(select distinct endpoint_id from queued) as endpoint_ids`,
 };
 
-/** The bounds of a replay, in the form that the statements need. */
+/** The fields of a replay that select its events. */
 export type ReplayBounds = Pick<
   WebhookReplay,
   'since' | 'until' | 'endpoint_id' | 'api_key_id' | 'only_failed' | 'last_event_id' | 'until_event_id'

@@ -9,10 +9,10 @@ export interface SealedSecrets {
   old_secret: Buffer | null;
 }
 
-/** The most endpoints of one round. */
+/** The maximum number of endpoints in one round. */
 export const RESEAL_BATCH = 100;
 
-/** Reads in the order of the primary key, so that the walk can go on behind a secret that cannot be opened. */
+/** Reads in the order of the primary key, so that the walk can continue after a secret that cannot be opened. */
 const FIND: Statement = {
   name: 'webhooks.find_older_seals',
   text: `
@@ -35,7 +35,7 @@ const STORE: Statement = {
 export class ResealSecrets {
   constructor(private readonly sql: Sql) {}
 
-  /** Reads the next endpoints whose `secret_key_id` is not this one. */
+  /** Reads the next endpoints whose `secret_key_id` is not `secretKeyId`. */
   find(afterId: string, secretKeyId: string): Promise<SealedSecrets[]> {
     return this.sql.run(FIND, [afterId, secretKeyId]);
   }

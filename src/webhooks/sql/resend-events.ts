@@ -38,8 +38,9 @@ const TEST: Statement = {
 };
 
 /**
- * Sends an event again to every enabled endpoint that now subscribes to its type. If $3 is an endpoint, all others are
- * left out. If an attempt is in flight at an endpoint, nothing is changed there: that attempt counts as the redelivery.
+ * Sends an event again to every enabled endpoint that now subscribes to its type. A test event goes only to the
+ * endpoint that it was made for. If $3 is an endpoint, all others are left out. If an attempt is in flight at an
+ * endpoint, nothing is changed there: that attempt counts as the redelivery.
  */
 const REDELIVER: Statement = {
   name: 'webhooks.redeliver',

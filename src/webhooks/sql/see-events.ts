@@ -1,12 +1,12 @@
 import type { Statement } from '../../platform/database/sql.ts';
 
-/** The most events of one piece. */
+/** The maximum number of events in one piece. */
 const EVENTS = 2_000;
 
 /**
- * Reads the next piece of the table, from the id `$2` on, in the order of the ids. There is no index by key, because it
+ * Reads the next piece of the table, after the id `$2`, in the order of the ids. There is no index by key, because it
  * would make the end of every task slower. `last` is the last id of the piece, null at the end of the table. `ids` are
- * the events of the key `$1`, null if there are none.
+ * the events of the key `$1` in the piece, null if there are none.
  */
 export const SEE_EVENTS: Statement = {
   name: 'webhooks.see_events',

@@ -2,9 +2,9 @@ import type { EntityManager } from 'typeorm';
 import type { Statement } from '../../platform/database/sql.ts';
 
 /**
- * Removes the due times of everything that waits for those of these endpoints that are disabled, except tests. The
- * dispatches stay, and `recover` finds them. The queue and the delivery log change in one statement, so that they always
- * agree.
+ * Stops the waiting dispatches, except tests, of those endpoints in `$1` that are disabled: removes their due times.
+ * The dispatches stay, and `recover` finds them. The queue and the delivery log change in one statement, so that they
+ * always agree.
  */
 export const STOP_WAITING: Statement = {
   name: 'webhooks.stop',
@@ -20,7 +20,7 @@ export const STOP_WAITING: Statement = {
     where endpoint_id = any($1::text[]) and endpoint_id in (select id from disabled) and next_attempt_at > now()`,
 };
 
-/** Runs STOP_WAITING for one endpoint. Does nothing if it is enabled. */
+/** Runs STOP_WAITING for one endpoint. Does nothing if the endpoint is enabled. */
 export async function stopWaiting(manager: EntityManager, endpointId: string): Promise<void> {
   await manager.query(STOP_WAITING.text, [[endpointId]]);
 }

@@ -7,7 +7,7 @@ import { freeSlots } from './free-slots.ts';
 import { keyIsActive } from './key-is-active.ts';
 import { WAITING_ENDPOINTS } from './waiting-endpoints.ts';
 
-/** The most rows of one statement. */
+/** The maximum number of rows in one statement. */
 const MAX_ROWS = 500;
 
 const LAPSED: Statement = {

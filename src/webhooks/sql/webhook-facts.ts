@@ -3,7 +3,9 @@ import type { Fact } from '../../platform/database/database-facts.ts';
 import type { Statement } from '../../platform/database/sql.ts';
 import { WAITING_ENDPOINTS } from './waiting-endpoints.ts';
 
-/** The most dispatches that are counted in each state. A higher number would tell an operator nothing more. */
+/**
+ * The maximum number of dispatches that are counted in each state. A higher number would tell an operator nothing more.
+ */
 export const MOST_COUNTED = 10_000;
 
 export interface WebhookCounts {
@@ -20,7 +22,7 @@ export interface WebhookCounts {
 const count = (condition: string): string =>
   `(select count(*)::float8 from (select from webhook_dispatches where ${condition} limit ${MOST_COUNTED}) d)`;
 
-/** Finds the oldest due dispatch by one look into the index for each waiting endpoint. */
+/** Counts deliveries and endpoints. Finds the oldest due dispatch with one index look-up for each waiting endpoint. */
 export const WEBHOOK_FACT: Fact<WebhookCounts> = {
   name: 'webhooks',
   text: `

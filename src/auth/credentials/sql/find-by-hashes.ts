@@ -31,9 +31,8 @@ export interface FoundByHash extends FoundApiKey {
 }
 
 /**
- * Raw SQL because every request may depend on it: a prepared statement, no hydration, and one look-up in the primary key for
- * each hash.
- * `least` ignores nulls, so the current secret of a key without expiry yields null.
+ * Raw SQL because every request may depend on it: a prepared statement, no hydration, and one look-up in the primary
+ * key for each hash. `least` ignores nulls, so the current secret of a key without expiry yields null.
  * `clock_timestamp()` instead of `now()`: the value stays correct inside a long transaction too.
  */
 const FIND_BY_HASHES: Statement = {

@@ -27,7 +27,7 @@ export const KEYS_ABOVE = `
 
 interface KeysAbove {
   bounds: BoundingKey[];
-  /** The earliest expiry of these keys; null: none of them expires. */
+  /** The earliest expiry among the keys above; null: none of them expires. */
   expires_at: Date | null;
 }
 

@@ -1,6 +1,9 @@
 import type { Sql, Statement } from '../../../platform/database/sql.ts';
 
-/** Raw SQL because of `skip locked`, for the same reason as `auth.record_last_use`. */
+/**
+ * Raw SQL because of `skip locked`: the process that has locked a row mostly writes the same times, so the row can be
+ * skipped.
+ */
 const RECORD_SESSION_USE: Statement = {
   name: 'auth.record_session_use',
   text: `

@@ -10,7 +10,8 @@ export interface RenewedHash {
 
 /**
  * Replaces hashes. Sessions and sign-in links follow by their foreign keys. Raw SQL because of `skip locked`: a locked
- * row is skipped, because another process renews it or opens a session with it. The next use of such a key tries again.
+ * row is skipped, because another process renews it or opens a session with it. The next use of the skipped key tries
+ * again.
  */
 const RENEW: Statement = {
   name: 'auth.renew_hashes',

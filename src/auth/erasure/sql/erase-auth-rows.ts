@@ -4,7 +4,7 @@ import { ErasureSteps } from '../erasure-steps.ts';
 import type { ErasureWork } from '../erasure-work.ts';
 import { readThrough } from '../read-through.ts';
 
-/** The most sessions or audit events of one piece. */
+/** The maximum number of sessions or audit events in one piece. */
 const ROWS = 1_000;
 
 const DELETE_CODES: Statement = {
@@ -17,7 +17,7 @@ const DELETE_SESSIONS: Statement = {
   text: `delete from sessions where id = any(array(select id from sessions where api_key_id = $1 limit ${ROWS}))`,
 };
 
-/** Reads one piece of the table, in the order of the ids. No index leads to the actor. */
+/** Reads one piece of the table in the order of the ids, because no index has the actor. */
 const SEE_EVENTS: Statement = {
   name: 'erasures.see_audit_events',
   text: `

@@ -10,7 +10,7 @@ import type { Erasure } from '../erasure.entity.ts';
 const LEASE = `interval '2 minutes'`;
 /**
  * For this time after the erasure was ordered, another process may still accept the key, a creation may commit, or a
- * worker may write. A form may arrive later, but then its key is checked again.
+ * worker may write. A form with a file may arrive even later, but then its key is checked again.
  */
 const QUIET_AFTER = `interval '1 minute'`;
 
@@ -31,7 +31,9 @@ const TAKE: Statement = {
 
 const mine = 'id = $1 and attempt = $2 and finished_at is null';
 
-/** Also locks the row, so that no other process takes the erasure before the commit. */
+/**
+ * Renews the lease. The update also locks the row until the commit, so no other process takes the erasure before then.
+ */
 const RENEW: Statement = {
   name: 'erasures.renew',
   text: `update erasures set lease_until = now() + ${LEASE} where ${mine} returning 1`,
@@ -102,7 +104,10 @@ export class ErasureRows {
     });
   }
 
-  /** For this many seconds no process takes the erasure, unless another process has taken it over already. */
+  /**
+   * Lets no process take the erasure for `seconds`. Has no effect if another process has taken the erasure over
+   * already.
+   */
   async putOff({ id, attempt }: TakenErasure, seconds: number): Promise<void> {
     await this.sql.run(PUT_OFF, [id, attempt, seconds]);
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../../platform/database/sql.ts';
 
-/** The most windows that one round deletes. */
+/** The maximum number of windows that one round deletes. */
 export const PURGE_WINDOWS = 1_000;
 
 const DELETE: Statement = {
@@ -15,14 +15,16 @@ const DELETE: Statement = {
 };
 
 /**
- * Raw SQL because of `skip locked`: several workers delete at once, and a request that opens a window does not wait.
+ * Raw SQL because of `skip locked`: concurrent workers skip each other's rows, and never wait for a request that opens
+ * a window.
  */
 @Injectable()
 export class DeleteRateWindows {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Deletes windows that ended 10 minutes ago or earlier. The next request of their key opens a new one.
+   * Deletes up to `PURGE_WINDOWS` windows that ended at least 10 minutes ago. The next request of their key opens a new
+   * one.
    * @returns how many were deleted
    */
   async deleteEnded(): Promise<number> {

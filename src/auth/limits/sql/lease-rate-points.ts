@@ -20,9 +20,9 @@ export interface RateLease {
 /**
  * Leases points for many keys at once. The first lease of a key opens its window.
  * Raw SQL because it is a frequent upsert with a condition on the stored row.
- * Only the database's clock counts: a process whose own clock is ahead would open the next window too early. Every condition
- * uses `now()`, which is one instant for the whole statement. With two readings of the clock, a window could end between
- * them, and its count would restart in the old window.
+ * Only the database's clock counts: a process whose own clock is ahead would open the next window too early. Every
+ * condition uses `now()`, which is one instant for the whole statement. With two readings of the clock, a window could
+ * end between them, and its count would restart in the old window.
  * The rows are sorted, so that two processes lock them in the same order and cannot deadlock.
  */
 const LEASE_RATE_POINTS: Statement = {

@@ -9,7 +9,7 @@ const STATE = `
          else extract(epoch from ${startOf(firstDay(TODAY))}) end::float8 as period_start,
     extract(epoch from ${startOf(dayAfter(TODAY))})::float8 as period_end`;
 
-/** Raw SQL because the database's clock decides which period is the present one. */
+/** Raw SQL because the database's clock decides which period is the current one. */
 const READ: Statement = {
   name: 'auth.read_budgets',
   text: `
@@ -18,8 +18,8 @@ const READ: Statement = {
 };
 
 /**
- * Whether `soft_percent` of the budget is spent or reserved, and no webhook has reported that in this period. Any share
- * of a budget of 0 is 0, so the first micro-unit reaches it.
+ * Whether `soft_percent` of the budget is spent or reserved, and that was not reported yet in this period. Any share of
+ * a budget of 0 is 0, so the first micro-unit reaches it.
  */
 const IS_SOFT = `
     b.soft_percent is not null and ${inPeriod('spent', TODAY)} + ${inPeriod('reserved', TODAY)} > 0 and

@@ -3,8 +3,8 @@ import { reservedBy, rolledTo, TODAY } from '../budget-columns.ts';
 import type { Budget } from '../budget.ts';
 
 /**
- * Raw SQL because the statement that changes the row also moves it to the present day. Webhooks report a changed budget
- * again, also in the same period.
+ * Raw SQL because the statement that changes the row also moves it to the current day. Clears what webhooks have
+ * reported, so they report on the changed budget even in the same period.
  */
 const SET = `
   insert into key_budgets as b (api_key_id, amount_micros, period, soft_percent, day)
@@ -14,7 +14,7 @@ const SET = `
       threshold_of = null, exceeded_of = null, ${rolledTo('greatest(b.day, excluded.day)')},
       ${reservedBy('greatest(b.day, excluded.day)', '0')}`;
 
-/** Amounts that tasks have reserved stay counted until the tasks end. */
+/** Keeps the reserved amounts. They stay counted until the tasks that reserved them end. */
 const REMOVE = `
   update key_budgets set amount_micros = null, period = null, soft_percent = null, threshold_of = null, exceeded_of = null
   where api_key_id = $1`;

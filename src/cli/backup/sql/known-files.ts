@@ -2,8 +2,8 @@ import type { Client } from 'pg';
 
 /**
  * Selects the keys of files that the database knows. The key of a task's file begins with the id of the task; the key
- * of an upload is the id of its blob. Leaves out files of tasks that are newer than the snapshot, and files that no row
- * refers to.
+ * of an upload is the id of its blob. Leaves out files of tasks that are newer than the snapshot, files of tasks whose
+ * files were purged, and files that no row refers to.
  */
 const KNOWN_FILES = `
   select key, (select u.content_type from uploads u where u.blob_id = key limit 1) as content_type
@@ -13,7 +13,7 @@ const KNOWN_FILES = `
 
 export interface KnownFile {
   key: string;
-  /** null: the type follows from the name. */
+  /** null: the file extension tells the type. */
   content_type: string | null;
 }
 

@@ -6,7 +6,7 @@ export interface Moment {
   postgres: string;
 }
 
-/** @param client in a transaction whose first statement takes the snapshot */
+/** @param client a connection in a transaction with a snapshot */
 export async function readMoment(client: Client): Promise<Moment> {
   const { rows } = await client.query<{ time: Date; postgres: string }>(
     `select clock_timestamp() + interval '1 millisecond' as time, current_setting('server_version') as postgres`,

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 
-/** What needs one key that is not the newest of SECRET_KEY. */
+/** What still needs one key of SECRET_KEY that is not the newest. */
 export interface OlderKeyUse {
   /** null: an earlier release wrote the rows, or the two secrets of an endpoint need different keys. */
   secret_key_id: string | null;

@@ -13,7 +13,10 @@ export async function lockPauses(tx: EntityManager): Promise<void> {
 export const openPauses = (tx: EntityManager): Promise<Pause[]> =>
   tx.query<Pause[]>('select * from pauses where not released and ended_at is null order by id');
 
-/** Ends the pauses whose time has come. */
+/**
+ * Ends the pauses whose time has come.
+ * @returns these pauses
+ */
 export async function endDue(tx: EntityManager): Promise<Pause[]> {
   const [ended] = await tx.query<[Pause[], number]>(
     `update pauses set ended_at = now(), changed_at = now()

@@ -59,7 +59,7 @@ export type ProcessReport = Pick<
   'id' | 'role' | 'version' | 'host' | 'slots' | 'busy' | 'drain_requested' | 'draining' | 'lease_margin_s' | 'circuits'
 > & {
   uptime_s: number;
-  /** null: what was published last stays. */
+  /** null: the activity that was published last stays. */
   activity: ProcessActivity | null;
 };
 
@@ -109,7 +109,7 @@ const REQUEST_DRAIN = `
   update processes p set drain_requested = $2 from (select * from processes where id = $1 for update) was
   where p.id = was.id returning was.role, was.drain_requested`;
 
-/** @returns the values before; null if there is no such row */
+/** @returns the values before the update; null if there is no such row */
 export async function requestDrain(
   tx: EntityManager,
   id: string,

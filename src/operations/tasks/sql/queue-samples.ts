@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../../platform/database/sql.ts';
 import { FREE_PLACES } from '../../../tasks/record/free-places.ts';
 
-/** How many minutes samples are kept, and thus the most that a reader may ask for. */
+/** The number of minutes for which samples are kept. A reader may ask for no more. */
 export const MAX_MINUTES = 1_440;
 
 /**
@@ -51,7 +51,7 @@ export class QueueSamples {
     await this.sql.run(SAMPLE, [MAX_MINUTES]);
   }
 
-  /** The last minutes with the present one, oldest first. */
+  /** The last `minutes` minutes, including the current one, oldest first. */
   last(minutes: number): Promise<QueueMinute[]> {
     return this.sql.run<QueueMinute>(HISTORY, [minutes]);
   }

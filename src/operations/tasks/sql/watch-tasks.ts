@@ -40,7 +40,7 @@ const STATES: Record<WatchedState, string> = {
   stuck: `t.stuck is not null`,
 };
 
-/** The unfinished tasks that match, oldest first. */
+/** Lists the unfinished tasks that match the parameters, oldest first. */
 const list = (state: WatchedState | null): Statement => ({
   name: `tasks.watch_${state ?? 'all'}`,
   text: `
@@ -70,12 +70,12 @@ const READ: Statement = {
       and ($5::text is null) order by t.id`,
 };
 
-/** Raw SQL because the reasons why a task seems stuck are in other tables. */
+/** Raw SQL because the statements also read other tables to tell why a task seems stuck. */
 @Injectable()
 export class WatchTasks {
   constructor(private readonly sql: Sql) {}
 
-  /** Unfinished tasks of all keys, oldest first. */
+  /** The unfinished tasks of all keys that match the selection, oldest first. */
   list(
     { state, worker_id, provider, api_key_id, model }: TaskSelection,
     { models, seconds }: Suspicion,
@@ -86,7 +86,7 @@ export class WatchTasks {
     return this.sql.run<WatchedTask>(statement, [...wanted, models, seconds, page.limit]);
   }
 
-  /** Reads final tasks too. */
+  /** Reads the tasks with these ids, also tasks that have ended. */
   read(ids: string[], { models, seconds }: Suspicion): Promise<WatchedTask[]> {
     return this.sql.run<WatchedTask>(READ, [ids, null, null, null, null, models, seconds]);
   }
