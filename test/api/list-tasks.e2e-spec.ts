@@ -643,3 +643,60 @@ describe('where a task comes from', () => {
     expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_value', 'parent_task_id']);
   });
 });
+
+describe('lists of tasks with the longest inputs', () => {
+  /** 192 kB of JSON. */
+  const LONGEST = { ...aFailure, prompt: aFailure.prompt.padEnd(32_000, '\u0001') };
+  let service: SharedService;
+  let graphql: GraphqlClient;
+  let parent: string;
+  const made: string[] = [];
+  beforeAll(async () => {
+    service = await joinService();
+    const { body } = await service.api.call<{ key: string }>('POST', '/v1/api_keys', { name: 'long' });
+    service.api = new Api(service.baseUrl, body.key);
+    graphql = new GraphqlClient(service.baseUrl, body.key);
+    parent = (await service.api.create(aFailure)).body.task_id;
+    for (let at = 0; at < 6; at += 1) {
+      made.unshift((await service.api.create({ ...LONGEST, parent_task_id: parent })).body.task_id);
+    }
+  });
+  afterAll(() => graphql.close());
+
+  interface Answered {
+    a: { edges: { node: { taskId: string } }[]; pageInfo: { hasNextPage: boolean } };
+    b: Answered['a'];
+  }
+  const idsOf = ({ edges }: Answered['a']) => edges.map(({ node }) => node.taskId);
+
+  it('end early, and go on with the next page', async () => {
+    const seen: string[] = [];
+    let page: Page = { object: 'list', data: [], has_more: true, first_id: null, last_id: null };
+    while (page.has_more) {
+      const after = page.last_id ? `&after=${page.last_id}` : '';
+      page = (await service.api.get<Page>(`/v1/tasks?limit=100${after}`)).body;
+      expect(page.data.length).toBeLessThanOrEqual(2);
+      seen.push(...page.data.map(({ task_id }) => task_id));
+    }
+    expect(seen).toEqual([...made, parent]);
+  });
+
+  it('share the characters of one document in GraphQL, each with one task at least', async () => {
+    const page = '{ edges { node { taskId } } pageInfo { hasNextPage } }';
+    const { data } = await graphql.ask<Answered>(`{ a: tasks(first: 100) ${page} b: tasks(first: 100) ${page} }`);
+    expect([data!.a, data!.b].map((list) => [idsOf(list), list.pageInfo.hasNextPage])).toEqual([
+      [[made[0]], true],
+      [[made[0]], true],
+    ]);
+  });
+
+  it('of children are refused beyond a megabyte', async () => {
+    const children = async (first: number) => {
+      const query = `{ task(taskId: "${parent}") { children(first: ${first}) { edges { node { taskId } } } } }`;
+      const { data, errors } = await graphql.ask<{ task: { children: Answered['a'] } }>(query);
+      return errors ? errors[0]!.extensions.code : idsOf(data!.task.children);
+    };
+    expect(await children(5)).toEqual(made.slice(0, 5));
+    expect(await children(6)).toBe('too_many_items');
+  });
+});

@@ -10,7 +10,7 @@ const OrderChoice = defineChoice('TaskOrder', ['asc', 'desc'], 'Oldest or newest
 
 /** Query string of `GET /v1/tasks`. */
 export class ListTasksQuery extends TaskFilter {
-  @ApiField.integer('tasks per page', {
+  @ApiField.integer('tasks per page; a page ends early, with `has_more`, when their inputs are very long', {
     optional: true,
     min: 1,
     max: MAX_LIMIT,

@@ -5,7 +5,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { isTaskId } from '../record/task-id.ts';
 import { isFinal, type ShownTask } from '../record/task.entity.ts';
-import type { Listed } from '../sql/page-of-tasks.ts';
+import { countListed, type Listed, LISTED_CHARACTERS } from '../sql/page-of-tasks.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
 
 const TOPIC = 'task_deleted';
@@ -91,6 +91,9 @@ export function charactersOf({ input, metadata, result }: Pick<ShownTask, 'input
   return 2 * (1_000 + JSON.stringify(input).length + JSON.stringify(metadata).length + (result?.length ?? 0) * 400);
 }
 
+/** How many tasks of a page are read at the same time. Most pages have no more. */
+const READ_AT_ONCE = 20;
+
 /** Reads tasks by id: final ones from memory where they are cached, all others from the database. */
 @Injectable()
 export class CachedTasks {
@@ -122,9 +125,24 @@ export class CachedTasks {
 
   /**
    * The tasks of a page whose ids were just read. A task that has changed since then is returned in its present state.
+   * The page ends early, but after at least one task, when the lists of this request have read LISTED_CHARACTERS.
    * @param belongs whether a changed task still belongs to the page; a task that does not is left out
    */
-  async findListed(listed: Listed[], belongs: (task: ShownTask) => boolean): Promise<ShownTask[]> {
+  async findPage(
+    listed: Listed[],
+    belongs: (task: ShownTask) => boolean,
+  ): Promise<{ tasks: ShownTask[]; isCut: boolean }> {
+    const tasks: ShownTask[] = [];
+    for (let at = 0; at < listed.length; at += READ_AT_ONCE) {
+      for (const task of await this.findListed(listed.slice(at, at + READ_AT_ONCE), belongs)) {
+        if (countListed(task) > LISTED_CHARACTERS && tasks.length > 0) return { tasks, isCut: true };
+        tasks.push(task);
+      }
+    }
+    return { tasks, isCut: false };
+  }
+
+  private async findListed(listed: Listed[], belongs: (task: ShownTask) => boolean): Promise<ShownTask[]> {
     const cached = listed.map(({ id, sequence }) => this.cache.ofSequence(id, sequence));
     const missing = listed.filter((_, at) => cached[at] === undefined);
     if (missing.length === 0) return cached as ShownTask[];

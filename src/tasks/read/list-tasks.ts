@@ -30,9 +30,9 @@ export class ListTasks {
     const listed = MatchTasks.isFor(filter)
       ? await this.matches.rows(apiKeyId, filter, request)
       : await this.rows(apiKeyId, filter, request);
-    const hasMore = listed.length > limit;
     const shown = listed.slice(0, limit);
-    const tasks = await this.cached.findListed(shown, (task) => matchesFilter(task, filter));
+    const { tasks, isCut } = await this.cached.findPage(shown, (task) => matchesFilter(task, filter));
+    const hasMore = isCut || listed.length > limit;
     // An empty page would have no cursor to go on with.
     if (tasks.length === 0 && hasMore) return this.list(apiKeyId, filter, { ...request, after: shown.at(-1)!.id });
     return { tasks, hasMore };

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
 import { BatchPerKey } from '../../platform/database/batch-per-key.ts';
 import { equalsOrdered } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
-import type { TaskPage } from './page-of-tasks.ts';
+import { SHOWN, SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
+import { countListed, type TaskPage } from './page-of-tasks.ts';
 
 export interface ChildrenRequest {
   apiKeyId: string;
@@ -15,19 +16,35 @@ export interface ChildrenRequest {
 }
 
 /**
+ * The most characters of inputs in the lists of one request that has lists of children. A document may ask for the
+ * children of a hundred tasks.
+ */
+const MOST_CHARACTERS = 1_048_576;
+/** The most characters of inputs that one statement reads. It may serve several requests of an API key. */
+const READ_CHARACTERS = 4 * MOST_CHARACTERS;
+
+const READ_INPUT = `case when characters <= ${READ_CHARACTERS} then input end as input`;
+
+/**
  * Finds the tasks that were made from each parent. `size` is one more than the limit, to see whether there are more.
- * Without a page before, `after` is `~`, which sorts behind every id.
+ * Without a page before, `after` is `~`, which sorts behind every id. The statement returns null for inputs beyond
+ * READ_CHARACTERS.
  */
 const CHILDREN: Statement = {
   name: 'tasks.list_children',
   text: `
-    select w.request::int, t.* from unnest($1::text[], $2::text[], $3::text[], $4::int[]) with ordinality
-             as w(api_key_id, parent_id, after, size, request),
-           lateral (
-      select ${SHOWN_COLUMNS} from tasks
-      where ${equalsOrdered('api_key_id', 'w.api_key_id')} and parent_task_id = w.parent_id and id < w.after and expires_at > now()
-      order by api_key_id desc, id desc limit w.size) t
-    order by w.request, t.id desc`,
+    with pages as (
+      select w.request::int, t.* from unnest($1::text[], $2::text[], $3::text[], $4::int[]) with ordinality
+               as w(api_key_id, parent_id, after, size, request),
+             lateral (
+        select ${SHOWN_COLUMNS} from tasks
+        where ${equalsOrdered('api_key_id', 'w.api_key_id')} and parent_task_id = w.parent_id and id < w.after and expires_at > now()
+        order by api_key_id desc, id desc limit w.size) t
+    ), measured as (
+      select *, sum(length(input::text)) over (order by request, id desc) as characters from pages
+    )
+    select request, ${SHOWN.map((column) => (column === 'input' ? READ_INPUT : column)).join(', ')}
+    from measured order by request, id desc`,
 };
 
 /** Raw SQL because the pages of many parents, which one GraphQL document may ask for, are one statement. */
@@ -40,9 +57,19 @@ export class ListChildren {
 
   constructor(private readonly sql: Sql) {}
 
-  /** The tasks that were made from a task, newest first. */
-  list(request: ChildrenRequest): Promise<TaskPage> {
-    return this.batches.add(request.apiKeyId, request);
+  /**
+   * The tasks that were made from a task, newest first.
+   * @throws ApiError too_many_items when the lists of the present request would have more than MOST_CHARACTERS
+   */
+  async list(request: ChildrenRequest): Promise<TaskPage> {
+    const page = await this.batches.add(request.apiKeyId, request);
+    for (const task of page.tasks) {
+      if (task.input !== null && countListed(task) <= MOST_CHARACTERS) continue;
+      const message =
+        'The inputs of these tasks and of their children are too long for one answer; ask for fewer tasks.';
+      throw new ApiError('too_many_items', { message });
+    }
+    return page;
   }
 
   private async flush(requests: ChildrenRequest[]): Promise<TaskPage[]> {

@@ -10,6 +10,8 @@ export interface ServedRequest {
    * Undefined until the guard has run.
    */
   shareOf?: string;
+  /** How many characters of inputs of tasks the lists of the request have read. */
+  listed?: number;
 }
 
 /** The request that the current code serves; undefined outside of a request. */
