@@ -35,6 +35,7 @@ import { TaskCountsResolver } from './edge/task-counts.resolver.ts';
 import { GraphqlEvents } from './live/graphql-events.ts';
 import { FollowTasks } from './live/follow.ts';
 import { Backlog } from './live/backlog.ts';
+import { StreamPace } from './live/stream-pace.ts';
 import { OpenStreams } from './live/open-streams.ts';
 import { OpenWaits } from './live/waits.ts';
 import { TaskEventsController } from './edge/task-events.controller.ts';
@@ -110,6 +111,7 @@ const fileLinks = {
     fileLinks,
     ...ERASURE,
     Backlog,
+    StreamPace,
     BudgetRefusals,
     CachedTasks,
     CancelTasks,

@@ -72,7 +72,7 @@ export class TaskEventsController {
     const queue = await this.streams.track(request.headers.authorization, () =>
       this.live.follow(caller.apiKeyId, taskId, seen),
     );
-    return sendStream(reply, queue, (state) => ({ id: String(state.sequence), json: this.views.json(state) }));
+    return sendStream(reply, queue, (state) => ({ id: String(state.sequence), json: this.views.keptJson(state) }));
   }
 
   @Head('events')
@@ -101,7 +101,7 @@ export class TaskEventsController {
     );
     return sendStream(reply, queue, (task) => {
       point.advance(task);
-      return { id: point.toString(), json: this.views.json(task) };
+      return { id: point.toString(), json: this.views.keptJson(task) };
     });
   }
 }

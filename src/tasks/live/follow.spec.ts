@@ -1,3 +1,4 @@
+import type { StreamPace } from './stream-pace.ts';
 import type { ChangedTasks } from '../sql/changed-tasks.ts';
 import type { ShownTask, TaskStatus } from '../record/task.entity.ts';
 import type { CachedTasks } from '../queue/task-cache.ts';
@@ -25,6 +26,7 @@ function following(meanwhile: (publish: (task: ShownTask) => void) => void) {
     { findOfKey: current, find: async () => task(2, 'failed') } as unknown as CachedTasks,
     { unfinished: async () => [(await current()).id] } as unknown as ChangedTasks,
     { add: () => undefined } as unknown as Backlog,
+    { turnOf: () => null } as unknown as StreamPace,
   );
   return { follow, watching };
 }

@@ -7,6 +7,7 @@ import { CachedTasks } from '../queue/task-cache.ts';
 import { Backlog } from './backlog.ts';
 import type { PullQueue } from '../../platform/run/pull-queue.ts';
 import { LiveQueue } from './live-queue.ts';
+import { StreamPace } from './stream-pace.ts';
 import { TaskFeed } from '../queue/task-feed.ts';
 
 interface FollowAllOptions {
@@ -25,6 +26,7 @@ export class FollowTasks {
     private readonly tasks: CachedTasks,
     private readonly changed: ChangedTasks,
     private readonly backlog: Backlog,
+    private readonly pace: StreamPace,
   ) {}
 
   /**
@@ -35,7 +37,11 @@ export class FollowTasks {
    * @throws ApiError task_not_found
    */
   async follow(apiKeyId: string, taskId: string, after?: number): Promise<PullQueue<ShownTask>> {
-    const queue = new LiveQueue({ read: (ids) => this.read(ids), endsWithTask: true });
+    const queue = new LiveQueue({
+      read: (ids) => this.read(ids),
+      endsWithTask: true,
+      pace: (task, closed) => this.pace.turnOf(task, closed),
+    });
     // Starts to watch before the read, so that no change is missed.
     queue.states.whenClosed(this.feed.watch(taskId, (task) => queue.push(task)));
     try {
@@ -60,6 +66,7 @@ export class FollowTasks {
     const queue = new LiveQueue({
       read: (ids) => this.read(ids),
       accepts: (task) => matchesFilter(task, filter),
+      pace: (task, closed) => this.pace.turnOf(task, closed),
     });
     this.backlog.add(queue);
     queue.states.whenClosed(this.feed.watchKey(apiKeyId, (task) => queue.push(task)));

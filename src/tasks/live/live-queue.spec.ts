@@ -34,6 +34,27 @@ describe('a live queue', () => {
     expect(othersHadTurn).toBe(true);
   });
 
+  it('sends the state that a task has after the wait for its turn, and ends in the middle of such a wait', async () => {
+    const turns = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const waits = turns.map(({ promise }) => promise);
+    const queue = new LiveQueue({
+      read: nothing,
+      pace: (_task, closed) => {
+        closed.addEventListener('abort', () => turns[1]!.resolve());
+        return waits.shift() ?? null;
+      },
+    });
+    queue.push(task('a', 1));
+    const first = next(queue);
+    queue.push(task('a', 2));
+    turns[0]!.resolve();
+    expect(await first).toBe('a:2');
+    queue.push(task('a', 3));
+    const second = next(queue);
+    queue.states.close();
+    expect(await second).toBe('end');
+  });
+
   it('never goes back: states older than one sent or queued are ignored', async () => {
     const queue = new LiveQueue({ read: nothing });
     queue.push(task('a', 5));

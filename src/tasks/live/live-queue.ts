@@ -28,6 +28,8 @@ interface LiveQueueOptions {
   accepts?: (task: ShownTask) => boolean;
   /** Whether the queue follows one task and ends with its final state. */
   endsWithTask?: boolean;
+  /** Returns what to wait for before a task is sent; null: nothing. The signal aborts when the queue ends. */
+  pace?: (task: ShownTask, closed: AbortSignal) => Promise<void> | null;
 }
 
 /**
@@ -43,11 +45,15 @@ export class LiveQueue {
   /** The last sent sequence of each task. */
   private readonly sent = new Map<string, number>();
   private isEnding = false;
+  private readonly closed = new AbortController();
   /** Resolves at the end of the event-loop turn in which the last state was taken. */
   private turn: Promise<void> | undefined;
 
   constructor(private readonly options: LiveQueueOptions) {
-    this.states.whenClosed(() => this.clear());
+    this.states.whenClosed(() => {
+      this.closed.abort();
+      this.clear();
+    });
   }
 
   get size(): number {
@@ -102,6 +108,7 @@ export class LiveQueue {
    */
   private async take(): Promise<ShownTask | null> {
     await this.turn;
+    let isPaced = false;
     for (;;) {
       const [first] = this.waiting;
       if (!first) {
@@ -112,6 +119,12 @@ export class LiveQueue {
       if (task === null) {
         await this.fetchRows();
         continue;
+      }
+      const paced = isPaced ? null : this.options.pace?.(task, this.closed.signal);
+      if (paced) {
+        await paced;
+        isPaced = true;
+        continue; // the task may have changed meanwhile
       }
       this.drop(id);
       this.remember(id, task.sequence);

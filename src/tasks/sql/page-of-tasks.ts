@@ -26,16 +26,28 @@ export type Listed = Pick<ShownTask, 'id' | 'sequence'>;
  */
 export const LISTED_CHARACTERS = 262_144;
 
-/** The longest URL of an image. */
-const URL_CHARACTERS = 2_048;
-/** Longer texts are measured as JSON, where a control character takes six. */
-const SHORT_CHARACTERS = 1_000;
-
 /**
  * Counts the input of a task that a list shows in the present request.
  * @returns about how many characters the request has listed so far
  */
 export function countListed({ input }: Pick<ShownTask, 'input'>): number {
+  const request = currentRequest.getStore();
+  if (!request) return charactersIn(input);
+  request.listed = (request.listed ?? 0) + charactersIn(input);
+  return request.listed;
+}
+
+/** The longest URL of an image. */
+const URL_CHARACTERS = 2_048;
+/** Longer texts are measured as JSON, where a control character takes six. */
+const SHORT_CHARACTERS = 1_000;
+/** An input is measured once for all lists and streams that show it. */
+const measured = new WeakMap<object, number>();
+
+/** About how many characters an input has as JSON. */
+export function charactersIn(input: Record<string, unknown>): number {
+  const known = measured.get(input);
+  if (known !== undefined) return known;
   let characters = 0;
   for (const name in input) {
     const value = input[name];
@@ -43,8 +55,6 @@ export function countListed({ input }: Pick<ShownTask, 'input'>): number {
       characters += value.length > SHORT_CHARACTERS ? JSON.stringify(value).length : value.length;
     } else if (Array.isArray(value)) characters += value.length * URL_CHARACTERS;
   }
-  const request = currentRequest.getStore();
-  if (!request) return characters;
-  request.listed = (request.listed ?? 0) + characters;
-  return request.listed;
+  measured.set(input, characters);
+  return characters;
 }
