@@ -15,7 +15,7 @@ export const NOT_TO_REPEAT: readonly ErrorCode[] = [
   'internal_error',
 ];
 /**
- * Status of the failures in `NOT_TO_REPEAT` for clients other than OpenAI's. Clients do not repeat a call that was
- * answered with this status.
+ * The status of the failures in `NOT_TO_REPEAT`: clients do not repeat a call that got it. OpenAI's own clients get the
+ * usual status, because they obey the header `x-should-retry`.
  */
 export const NOT_REPEATED_STATUS = 422;

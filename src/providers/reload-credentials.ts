@@ -4,7 +4,7 @@ import { Reloads } from '../platform/config/reloads.ts';
 import { ProviderRegistry } from './registry.ts';
 import { redactAlso } from './wire/operator-cause.ts';
 
-/** Characters that no header may contain. A key with one of them would make every call fail. */
+/** Everything but printable ASCII. A credential with such a character, a line break for example, is a mistake. */
 const NOT_IN_HEADERS = /[^\x20-\x7e]/;
 
 /** Uses a new credential once it is in its file and the process gets a SIGHUP. */

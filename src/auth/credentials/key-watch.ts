@@ -146,8 +146,8 @@ export class KeyWatch implements OnApplicationShutdown {
 }
 
 /**
- * A header never equals the name of a session, because the look-up refuses every header that does not begin with
- * Bearer.
+ * The name of a credential: its header, or `session` and the token. The two never collide, because the look-up refuses
+ * every header that does not begin with Bearer.
  */
 const nameOf = (credential: Credential): string =>
   credential instanceof SessionToken ? `session ${credential.token}` : credential!; // without a credential the look-up throws

@@ -12,7 +12,7 @@ const NAME = 'darkroom_session';
 const nameFor = (isSecure: boolean): string => (isSecure ? SECURE_PREFIX + NAME : NAME);
 
 /**
- * The token of the session cookie, and whether it was in the cookie for pages over https.
+ * Reads the token of a session from one of two cookies: one is for pages over https, the other for pages over http.
  * @param isSecure whether the page came over https; undefined when the request does not say
  */
 export function readSessionCookie(

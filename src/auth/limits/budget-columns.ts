@@ -26,8 +26,8 @@ export const dayAfter = (day: string): string =>
 export const startOf = (day: string): string => `(${day})::timestamp at time zone 'utc'`;
 
 /**
- * Assignments that move the row to `day`, which must not be before the row's own day. Amounts spent before `day`, or
- * before its month, start again at 0.
+ * Assignments that move the row to `day`, which must not be before the row's own day. `day_spent` starts again at 0 on
+ * another day, `month_spent` in another month.
  */
 export const rolledTo = (day: string): string => `
       day = ${day}, day_spent = case when b.day = ${day} then b.day_spent else 0 end,

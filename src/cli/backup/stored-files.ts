@@ -28,8 +28,8 @@ export interface CopiedFiles {
 export const pathOfDraft = (folder: string): string => `${pathOfFileList(folder)}.draft`;
 
 /**
- * Copies the files that the draft lists. Skips a file that is gone: it was deleted after the snapshot, so a restored
- * service would delete it too.
+ * Copies the files that the draft lists. Skips a file that is gone: the service has deleted it since the snapshot, when
+ * its time was over.
  */
 export async function saveFiles(storage: Storage, folder: string): Promise<CopiedFiles> {
   const draft = pathOfDraft(folder);

@@ -115,7 +115,8 @@ const isRefusedStream = ({ headers }: FastifyRequest, served: Response): boolean
 
 /**
  * The SDK builds a URL from the Host header and the path. This function replaces both, because a client may send a Host
- * or a path that no URL can have. Accept names both types if the client accepts one of them.
+ * or a path that no URL can have. The SDK refuses an Accept
+ * that names only one type of answer, so Accept names both types if the client takes one of them.
  */
 const withOwnAddress = ({ raw, headers }: FastifyRequest): NodeIncomingMessageLike => ({
   method: 'POST',

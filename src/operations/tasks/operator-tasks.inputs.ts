@@ -45,7 +45,6 @@ export class ManyTasksInput extends ReasonInput {
   filter: OperatorTaskFilter;
 }
 
-/** How to end one task. */
 export class FailTaskInput extends ReasonInput {
   @ApiField.oneOf(TaskErrorCodeChoice, 'the error code that its owner gets') code: TaskErrorCode;
 }

@@ -87,7 +87,8 @@ async function uploadInParts(
 }
 
 /**
- * Sends a section. If sending a section of a file fails, sends it from its start again, up to `ATTEMPTS` times in all.
+ * Sends a section. A section of a file is tried up to `ATTEMPTS` times, each time from its start. A section of a Buffer
+ * is sent once: the SDK repeats a request whose bytes are in memory.
  */
 async function sending<Sent>(
   body: StorageBody,

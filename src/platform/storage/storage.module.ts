@@ -9,7 +9,6 @@ import { StorageCheck } from './storage-check.ts';
 import { StorageMarker } from './storage-marker.entity.ts';
 import { Storage } from './storage.ts';
 
-/** Opens S3 if STORAGE_URL is set, otherwise the disk. */
 export async function openStorage({ storageUrl, dataDir }: Pick<Config, 'storageUrl' | 'dataDir'>): Promise<Storage> {
   return storageUrl ? S3Storage.connect(storageUrl) : new DiskStorage(join(dataDir, 'files'));
 }

@@ -141,7 +141,6 @@ class DecodedText {
     this.move(Math.max(Math.ceil(1.5 * this.bytes.length), this.length + more));
   }
 
-  /** Moves the picture to memory of this size. */
   private move(size: number): void {
     const next = allocateOwned(size);
     this.bytes.copy(next, 0, 0, this.length);

@@ -24,7 +24,7 @@ export interface TaskRequest {
   metadata: Record<string, string>;
   /** normal when left out. */
   priority?: TaskPriority | undefined;
-  /** Approximations that the interface made before any provider was asked. */
+  /** What an OpenAI-compatible route has approximated in the request, before any provider was asked. */
   approximations?: Approximation[] | undefined;
   /** Returns the micro-units that the task may cost. Called only for an API key with a budget. */
   estimate: () => number;

@@ -1,7 +1,7 @@
 import { describeBudget } from '../../auth/limits/budget.ts';
 import { ApiError } from '../../errors/api-error.ts';
 
-/** The budget that has no room, as the refusal of a creation describes it. */
+/** The budget that is used up, as the error of a refused creation describes it. */
 export interface SpentBudget {
   amount_micros: number;
   period: 'day' | 'month' | 'total';

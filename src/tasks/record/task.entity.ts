@@ -140,8 +140,8 @@ export class LiveTask {
   /** Lost attempts: claims that ended in an expired lease, and jobs that their provider lost. */
   @Column('smallint') losses: number;
   /**
-   * End of the worker's lease. For a task that was given back: when it may be claimed again. null while the task is
-   * queued or parked.
+   * When the worker's lease ends. A worker that gives a task back sets it to when the task may be claimed again. null
+   * before the first claim, and while the task is parked.
    */
   @Column('timestamptz', { nullable: true }) lease_until: Date | null;
   /**

@@ -29,7 +29,10 @@ const GATE: Statement = {
   text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
 };
 
-/** SQL: whether a task is at this place of a provider. Tasks with a lease are few, and have an index of their own. */
+/**
+ * SQL: whether a task was submitted to this provider with this credential at this URL. The condition on `lease_until`
+ * lets PostgreSQL use the small index of tasks with a lease.
+ */
 const atPlace = (provider: string, credential: string, url: string): string =>
   `lease_until is not null and submitted_at is not null
       and provider = ${provider} and credential is not distinct from ${credential} and provider_url = ${url}`;

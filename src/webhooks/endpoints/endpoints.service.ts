@@ -87,7 +87,7 @@ export class EndpointsService {
 
   /**
    * Changes an endpoint. A new URL or status clears `failing_since`, so the endpoint counts as healthy. When an
-   * endpoint is disabled, its waiting events become undelivered. They are sent only on demand.
+   * endpoint is disabled, its waiting events lose their due time: they are sent only on demand.
    * @throws ApiError webhook_endpoint_not_found, invalid_url, url_not_allowed
    */
   async update(apiKeyId: string, id: string, change: EndpointChange): Promise<WebhookEndpoint> {

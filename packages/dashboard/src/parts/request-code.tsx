@@ -18,7 +18,7 @@ export function RequestCode({ request, children }: Props) {
   const [language, setLanguage] = useState<Language>('curl');
   const [wait, setWait] = useState<Wait>('wait');
   const waits = WAITS[language];
-  // Not every language has every way to wait. The choice is kept for the languages that have it.
+  // If the language lacks the chosen way to wait, its first way is shown. The choice returns with another language.
   const way = waits.find(({ value }) => value === wait)?.value ?? waits[0]?.value ?? 'poll';
   const code = snippet(language, request, { baseUrl: location.origin, wait: way });
   return (

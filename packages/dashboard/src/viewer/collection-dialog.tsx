@@ -18,7 +18,7 @@ interface Props {
   onClose(): void;
 }
 
-/** Puts files in a collection, an existing or a new one. Files in a collection are kept. */
+/** Puts files in a collection, an existing or a new one. Time does not delete files in a collection. */
 export function CollectionDialog({ files, onClose }: Props) {
   const { names } = useCollections(true);
   const [typed, setTyped] = useState('');

@@ -15,8 +15,8 @@ export interface FoundApiKey {
   /** The key, or a bounded key above it, is revoked. */
   revoked: boolean;
   /**
-   * Milliseconds until the first of these expires, by the database's clock: the key, a bounded key above it, the
-   * secret, and the session if one was presented. 0 or less after expiry; null: never.
+   * Milliseconds until the credential expires, by the database's clock. It expires with the key, a key above it, the
+   * secret or the session, whichever comes first. 0 or less: it has expired; null: it never does.
    */
   validMs: number | null;
   /** The recorded last use is more than a minute old, or missing. */

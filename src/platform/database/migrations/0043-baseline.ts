@@ -12,7 +12,7 @@ const FIRST_DAYS = 2;
 
 const NOW = 'select floor(extract(epoch from now()) * 1000)::float8 as ms';
 
-/** SQL that creates the first partition and the default partition. */
+/** SQL of two partitions: `_first` takes the ids up to FIRST_DAYS from now, `_rest` all later ones. */
 function partitionsOf(table: string, prefix: string, nowMs: number, options = ''): string[] {
   const bound = idBoundAt((Math.floor(nowMs / DAY_MS) + FIRST_DAYS) * DAY_MS, prefix);
   return [
