@@ -29,8 +29,12 @@ export class StreamPace {
     if (characters <= SHORT_CHARACTERS) return null;
     const nowMs = performance.now();
     const freeAtMs = Math.max(this.freeAtMs.get(api_key_id) ?? 0, nowMs);
-    this.freeAtMs.set(api_key_id, freeAtMs + (characters / CHARACTERS_PER_S) * 1_000);
+    const takesMs = (characters / CHARACTERS_PER_S) * 1_000;
+    this.freeAtMs.set(api_key_id, freeAtMs + takesMs);
     if (freeAtMs === nowMs) return null;
-    return sleep(freeAtMs - nowMs, undefined, { ref: false, signal: closed }).catch(() => undefined);
+    return sleep(freeAtMs - nowMs, undefined, { ref: false, signal: closed }).catch(() => {
+      // What a closed stream does not get makes room for the others.
+      this.freeAtMs.set(api_key_id, (this.freeAtMs.get(api_key_id) ?? 0) - takesMs);
+    });
   }
 }
