@@ -17,6 +17,7 @@ import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
 import { Authenticator } from './credentials/authenticator.ts';
 import type { RateBucket, Scope } from './access/caller.ts';
 import { bearerTokenOf, type Credential, Credentials, SessionToken } from './credentials/credential.ts';
+import { addressGroup } from './limits/address-group.ts';
 import { DocumentRates } from './limits/document-rates.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -56,7 +57,7 @@ export class ApiKeyGuard implements CanActivate {
     const request = requestOf(context);
     const served = currentRequest.getStore();
     if (access.isPublic === true || (access.isPublic && access.isPublic(request))) {
-      if (served && request.ip) served.shareOf = `address ${request.ip}`;
+      if (served && request.ip) served.shareOf = `address ${addressGroup(request.ip)}`;
       return true;
     }
     const authenticate = () => this.authenticator.authenticateCredential(this.credentials.of(request));

@@ -180,8 +180,8 @@ it('removes the history of a deleted endpoint in pieces, before it locks the end
   );
   await database.query('begin');
   await database.query('select from webhook_endpoints where id = $1 for key share', id);
-  expect((await hooks.remove(endpoint.id)).status).toBe(503);
-  await database.query('rollback');
+  const refused = await hooks.remove(endpoint.id).finally(() => database.query('rollback'));
+  expect(refused.status).toBe(503);
   expect(await all('true')).toBe(0);
   const attempts = await database.query('select from webhook_deliveries where endpoint_id = $1', id);
   expect(attempts.rows).toEqual([]);
@@ -189,13 +189,20 @@ it('removes the history of a deleted endpoint in pieces, before it locks the end
   expect((await hooks.remove(endpoint.id)).status).toBe(204);
 });
 
+it('deletes what is due at an endpoint that is not there any more', async () => {
+  const { hooks, endpoint, all } = await tenant();
+  await hooks.remove(endpoint.id);
+  const left = `insert into webhook_dispatches (event_id, endpoint_id, due_at) values ('evt_left', $1, now() - interval '1 hour')`;
+  await database.query(left, [endpoint.id]);
+  await eventually('the sweep', async () => (await all('true')) === 0);
+});
+
 it('ends a task while an endpoint of its key is being deleted, as if the endpoint were gone', async () => {
   const { api, endpoint, all } = await tenant();
   await database.query('begin');
   await database.query('delete from webhook_endpoints where id = $1', [endpoint.id]);
-  const { body } = await api.create(aCat);
-  expect(await api.untilFinal(body.task_id)).toMatchObject({ status: 'succeeded' });
-  await database.query('commit');
+  const ended = async () => api.untilFinal((await api.create(aCat)).body.task_id);
+  expect(await ended().finally(() => database.query('commit'))).toMatchObject({ status: 'succeeded' });
   expect(await all('true')).toBe(0);
 });
 

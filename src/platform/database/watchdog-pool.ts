@@ -17,11 +17,11 @@ const CHECK_INTERVAL_MS = 250;
  */
 const PROBE_TIMEOUT_MS = 1_250;
 
-/** The fraction of the connections that the requests of one API key may use at a time. */
+/** The fraction of the connections that the requests of one API key, or of one address without a key, may use. */
 const SHARE = 1 / 4;
 /** With one connection, a slow statement would hold up all other requests of its key. */
 const FEWEST = 2;
-/** The fraction of the connections that is kept for API keys without a connection. */
+/** The fraction of the connections that is kept for API keys and addresses without a connection. */
 const KEPT = 1 / 4;
 /** How long a request waits for the share of its API key, if the pool has no timeout for connections. */
 const SHARE_WAIT_MS = 2_000;
@@ -234,7 +234,7 @@ export class WatchdogPool extends Pool {
 
 const noShareLeft = (): ApiError =>
   new ApiError('service_unavailable', {
-    message: 'The connections to the database are in use, or this API key uses its share of them; try again.',
+    message: 'The connections to the database are in use, or you use your share of them; try again.',
     retryAfterS: 1,
   });
 

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import type { Config } from '../config/config.ts';
 import { newRequestId } from '../http/request.ts';
-import { currentRequest } from '../observe/logging/request-context.ts';
+import { currentRequest, listAnew } from '../observe/logging/request-context.ts';
 import { snakeCaseInputs } from '../schema/snake-case.ts';
 import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
@@ -68,7 +68,9 @@ const operationsPlugin: ApolloServerPlugin<GraphqlContext> = {
       responseForOperation: async ({ schema, document, operation, request, contextValue }) => {
         const plan = operation && planOf(schema, document, operation);
         const data = await plan?.(request.variables, contextValue);
-        return data ? responseWith(data) : null;
+        if (data) return responseWith(data);
+        listAnew(); // graphql-js reads the lists again
+        return null;
       },
       willSendResponse: async ({ response, operation, errors }) => {
         const { http, body } = response;

@@ -70,7 +70,7 @@ export class TaskEventsController {
       return reply.code(204).send(); // 204 makes an EventSource stop
     }
     const queue = await this.streams.track(request.headers.authorization, () =>
-      this.live.follow(caller.apiKeyId, taskId, seen),
+      this.live.follow(caller.apiKeyId, taskId, { after: seen, isPaced: true }),
     );
     return sendStream(reply, queue, (state) => ({ id: String(state.sequence), json: this.views.keptJson(state) }));
   }

@@ -10,6 +10,7 @@ import { TaskFilter } from '../record/task-filter.ts';
 import { ListTasks } from '../read/list-tasks.ts';
 import { assertTaskId } from '../record/task-id.ts';
 import { TaskViews } from '../read/task-views.ts';
+import { listAnew } from '../../platform/observe/logging/request-context.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 import { DeletedTaskView, TaskView, toDeletedTaskView, TaskConnection } from '../read/task.view.ts';
 import { TasksService } from '../acts/tasks.service.ts';
@@ -70,7 +71,7 @@ export class TasksResolver {
   })
   @RequireScope('tasks:read')
   taskUpdated(@CurrentCaller() caller: Caller, @TaskId() taskId: string): Promise<PullQueue<ShownTask>> {
-    return this.live.follow(caller.apiKeyId, taskId);
+    return this.live.follow(caller.apiKeyId, taskId, { isPaced: true });
   }
 
   @Subscription(() => TaskView, {
@@ -101,5 +102,6 @@ export class TasksResolver {
  * moment.
  */
 function toView(this: TasksResolver, task: ShownTask): TaskView {
+  listAnew();
   return this.views.forGraphql(task);
 }

@@ -10,6 +10,13 @@ import { LiveQueue } from './live-queue.ts';
 import { StreamPace } from './stream-pace.ts';
 import { TaskFeed } from '../queue/task-feed.ts';
 
+interface FollowOptions {
+  /** The sequence of an unfinished state that the subscriber has already received. Only newer states are sent. */
+  after?: number | undefined;
+  /** Whether the subscriber gets the whole task, so that long inputs wait for their turn. */
+  isPaced?: boolean;
+}
+
 interface FollowAllOptions {
   filter?: TaskFilter;
   /** Unix milliseconds by the database's clock. The tasks that have ended since this time are sent first. */
@@ -32,15 +39,17 @@ export class FollowTasks {
   /**
    * Follows one task: its current state first, then newer states. A slow subscriber gets only the latest state. The
    * queue ends after the final state. A subscriber that leaves earlier must end the queue (`return()`, `close()`).
-   * @param after the sequence of an unfinished state that the subscriber has already received; only newer states are
-   *   sent
    * @throws ApiError task_not_found
    */
-  async follow(apiKeyId: string, taskId: string, after?: number): Promise<PullQueue<ShownTask>> {
+  async follow(
+    apiKeyId: string,
+    taskId: string,
+    { after, isPaced = false }: FollowOptions = {},
+  ): Promise<PullQueue<ShownTask>> {
     const queue = new LiveQueue({
       read: (ids) => this.read(ids),
       endsWithTask: true,
-      pace: (task, closed) => this.pace.turnOf(task, closed),
+      ...(isPaced && { pace: (task, closed) => this.pace.turnOf(task, closed) }),
     });
     // Starts to watch before the read, so that no change is missed.
     queue.states.whenClosed(this.feed.watch(taskId, (task) => queue.push(task)));

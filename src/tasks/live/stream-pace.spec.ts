@@ -22,15 +22,15 @@ describe('the pace of streams', () => {
     await second;
   });
 
-  it('gives back what closed streams do not get', async () => {
+  it('gives a turn of a closed stream to the next one', async () => {
     const pace = new StreamPace();
     const [open, closed] = [new AbortController(), new AbortController()];
-    const long = task('key_a', 32_000);
-    pace.turnOf(long, open.signal);
     const huge = task('key_a', 8_000_000);
+    pace.turnOf(task('key_a', 32_000), open.signal);
     const waits = Array.from({ length: 1_000 }, () => pace.turnOf(huge, closed.signal));
+    const next = pace.turnOf(task('key_a', 32_000), open.signal);
     closed.abort();
     await Promise.all(waits);
-    await pace.turnOf(long, open.signal); // else it would wait for a quarter of an hour
+    await next; // else it would wait for a quarter of an hour
   });
 });

@@ -19,9 +19,9 @@ export interface ChildrenRequest {
  * The most characters of inputs in the lists of one request that has lists of children. A document may ask for the
  * children of a hundred tasks.
  */
-const MOST_CHARACTERS = 1_048_576;
+const CHILDREN_CHARACTERS = 1_048_576;
 /** The most characters of inputs that one statement reads. It may serve several requests of an API key. */
-const READ_CHARACTERS = 4 * MOST_CHARACTERS;
+const READ_CHARACTERS = 4 * CHILDREN_CHARACTERS;
 
 const READ_INPUT = `case when characters <= ${READ_CHARACTERS} then input end as input`;
 
@@ -59,12 +59,14 @@ export class ListChildren {
 
   /**
    * The tasks that were made from a task, newest first.
-   * @throws ApiError too_many_items when the lists of the present request would have more than MOST_CHARACTERS
+   * @throws ApiError too_many_items when the lists of the present request would have more than CHILDREN_CHARACTERS
    */
   async list(request: ChildrenRequest): Promise<TaskPage> {
-    const page = await this.batches.add(request.apiKeyId, request);
+    let page = await this.batches.add(request.apiKeyId, request);
+    // Other requests of the key, which share the statement, may have used up READ_CHARACTERS.
+    if (page.tasks.some(({ input }) => input === null)) [page] = (await this.flush([request])) as [TaskPage];
     for (const task of page.tasks) {
-      if (task.input !== null && countListed(task) <= MOST_CHARACTERS) continue;
+      if (task.input !== null && countListed(task) <= CHILDREN_CHARACTERS) continue;
       const message =
         'The inputs of these tasks and of their children are too long for one answer; ask for fewer tasks.';
       throw new ApiError('too_many_items', { message });

@@ -33,12 +33,10 @@ export const LISTED_CHARACTERS = 262_144;
 export function countListed({ input }: Pick<ShownTask, 'input'>): number {
   const request = currentRequest.getStore();
   if (!request) return charactersIn(input);
-  request.listed = (request.listed ?? 0) + charactersIn(input);
-  return request.listed;
+  request.listedCharacters = (request.listedCharacters ?? 0) + charactersIn(input);
+  return request.listedCharacters;
 }
 
-/** The longest URL of an image. */
-const URL_CHARACTERS = 2_048;
 /** Longer texts are measured as JSON, where a control character takes six. */
 const SHORT_CHARACTERS = 1_000;
 /** An input is measured once for all lists and streams that show it. */
@@ -51,9 +49,10 @@ export function charactersIn(input: Record<string, unknown>): number {
   let characters = 0;
   for (const name in input) {
     const value = input[name];
-    if (typeof value === 'string') {
-      characters += value.length > SHORT_CHARACTERS ? JSON.stringify(value).length : value.length;
-    } else if (Array.isArray(value)) characters += value.length * URL_CHARACTERS;
+    for (const text of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (typeof text !== 'string') continue;
+      characters += text.length > SHORT_CHARACTERS ? JSON.stringify(text).length : text.length;
+    }
   }
   measured.set(input, characters);
   return characters;

@@ -54,11 +54,24 @@ const RELEASE: Statement = {
     select distinct endpoint_id as id from released where due_at is not null`,
 };
 
-/** Endpoints that have something due and a free slot, and whose key is not revoked. */
+/** The most rows without an endpoint that one statement deletes. */
+const MAX_ORPHANS = 1_000;
+
+/**
+ * Endpoints that have something due and a free slot, and whose key is not revoked. Deletes what is due at endpoints that
+ * were deleted: a process of an earlier release, or one that stopped during the deletion, may have left it.
+ */
 const DUE: Statement = {
   name: 'webhooks.due',
   text: `
-    with recursive ${WAITING_ENDPOINTS}
+    with recursive ${WAITING_ENDPOINTS}, gone as materialized (
+      select endpoint_id from waiting w
+      where endpoint_id is not null and not exists (select from webhook_endpoints e where e.id = w.endpoint_id)
+    ), deleted as (
+      delete from webhook_dispatches where ctid = any(array(
+        select d.ctid from gone g join webhook_dispatches d on d.endpoint_id = g.endpoint_id
+        where d.due_at is not null limit ${MAX_ORPHANS} for update of d skip locked))
+    )
     select e.id from waiting w join webhook_endpoints e on e.id = w.endpoint_id
     where exists (select 1 from webhook_dispatches d where d.endpoint_id = e.id and d.due_at <= now())
       and ${freeSlots('e')} > 0 and ${keyIsActive('e')}`,

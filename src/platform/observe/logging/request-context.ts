@@ -11,11 +11,17 @@ export interface ServedRequest {
    */
   shareOf?: string;
   /** How many characters of inputs of tasks the lists of the request have read. */
-  listed?: number;
+  listedCharacters?: number;
 }
 
 /** The request that the current code serves; undefined outside of a request. */
 export const currentRequest = new AsyncLocalStorage<ServedRequest | undefined>();
+
+/** Call this before each further answer to one request, such as a state of a subscription: each may list as much. */
+export function listAnew(): void {
+  const request = currentRequest.getStore();
+  if (request) request.listedCharacters = 0;
+}
 
 /**
  * Runs background work that a request has started. The work serves many requests, so its log lines, spans and
