@@ -276,7 +276,8 @@ describe('failures', () => {
     ['by silence', 'hang'],
   ])('a call that ends %s may have been billed, and is not retried', async (_when, fault) => {
     stub.plan(CALL, fault);
-    const failure = await failureOf(new GeminiProvider({ callTimeoutMs: 150 }).prepare(aCat).generate(run));
+    // Long enough for the request to arrive on a busy machine. Only the silent call waits for it.
+    const failure = await failureOf(new GeminiProvider({ callTimeoutMs: 2_000 }).prepare(aCat).generate(run));
     expect(failure).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
     expect(stub.count(CALL)).toBe(1);
   });

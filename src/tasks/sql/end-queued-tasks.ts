@@ -3,19 +3,30 @@ import type { CallerLimits } from '../../auth/access/caller.ts';
 import type { ApiKeyLimits } from '../../auth/limits/api-key-limits.ts';
 import { taskError } from '../record/task-error.ts';
 import { startCountingBelow } from './start-counting-below.ts';
-import { isOneOf, lockedWhere } from './locked-rows.ts';
+import { lockedWhere } from './locked-rows.ts';
 import { MOVED } from './moved-columns.ts';
 import { settled } from './settle-budgets.ts';
 
+/** Locks the queued tasks of the API keys $1. */
+const LOCK_QUEUED = `with ${lockedWhere('api_key_id = any($1::text[]) and attempt = 0')} select id from locked`;
+
+/** Locks the counters of all keys that count the tasks $1. */
+const LOCK_LOAD = `
+  select from key_load where api_key_id in (
+    select k.id from tasks_live t, unnest(array_append(counts_for, api_key_id)) k(id) where t.id = any($1::text[])
+  ) order by api_key_id for update`;
+
+/** The most tasks that one statement ends. 5,000 tasks with long inputs took longer than a statement may. */
+const MAX_ENDED = 500;
+
 /**
- * Ends the queued tasks of API keys, without events, because a revoked key receives none. $1 are the keys, $2 is the
- * error. A queued task costs nothing, because it has made no paid call. Locks tasks -> key_load -> key_budgets, each in
- * order, like all statements that lock several of these. The counts in `freed` make PostgreSQL lock all tasks before
- * the rows of key_load.
+ * Ends queued tasks, without events, because a revoked key receives none. $1 are the tasks, $2 is the error. A queued
+ * task costs nothing, because it has made no paid call. All of the tasks and their counters must be locked before the
+ * first of these statements: whatever locks several of tasks, key_load and key_budgets locks them in this order.
  */
 const END_QUEUED = `
-  with ${lockedWhere('api_key_id = any($1::text[]) and attempt = 0')}, ended as (
-    delete from tasks_live t where ${isOneOf('select id from locked')} and t.attempt = 0
+  with ended as (
+    delete from tasks_live t where t.id = any($1::text[]) and t.attempt = 0
     returning t.*, now() as completed_at
   ), kept as (
     insert into tasks_done (${MOVED}, status, progress, sequence, completed_at, error)
@@ -48,7 +59,11 @@ const LOCK_TIMEOUT = `set local lock_timeout = '8s'`;
 export async function endQueuedTasks(tx: EntityManager, apiKeyIds: string[]): Promise<void> {
   await tx.query(LOCK_TIMEOUT);
   const error = taskError('task_cancelled', { message: 'The task was cancelled because its API key was revoked.' });
-  await tx.query(END_QUEUED, [apiKeyIds, JSON.stringify(error)]);
+  const locked = ((await tx.query(LOCK_QUEUED, [apiKeyIds])) as { id: string }[]).map(({ id }) => id);
+  if (locked.length > MAX_ENDED) await tx.query(LOCK_LOAD, [locked]);
+  for (let at = 0; at < locked.length; at += MAX_ENDED) {
+    await tx.query(END_QUEUED, [locked.slice(at, at + MAX_ENDED), JSON.stringify(error)]);
+  }
 }
 
 /** Claims read the limit from this row. After a limit is raised, the sweep wakes the tasks that may run now. */

@@ -34,20 +34,25 @@ const MAKE_INDEX = `
 
 /**
  * The time up to which this round copies: the `completed_at` of its last task if it has as many tasks as it may, or
- * else the end of its hours.
+ * else the end of its hours. It is text, because a Date has no microseconds.
  */
 const UNTIL = `
-  select case when count(*) = $2 then max(completed_at) else max(until) end as until, count(*)::int as tasks from (
+  select (case when count(*) = $2 then max(completed_at) else max(until) end)::text as until, count(*)::int as tasks from (
     select greatest(through, least(now() - ${SETTLED}, through + make_interval(hours => $1))) as until, through from words_state) s
   left join lateral (
     select completed_at from tasks_done where completed_at > s.through and completed_at <= s.until
     order by completed_at limit $2) d on true`;
 
-/** If a task is purged meanwhile, the foreign key makes the round fail. The next try does not find the task. */
+/**
+ * Copies at most $2 tasks, because thousands may have ended in one statement, with the same `completed_at`. If a task is
+ * purged meanwhile, the foreign key makes the round fail. The next try does not find the task.
+ */
 const FILL = `
   insert into task_words (id, api_key_id, prompt)
-  select id, api_key_id, input->>'prompt' from tasks_done, words_state
-  where completed_at > through and completed_at <= $1 and input->>'prompt' is not null
+  select id, api_key_id, input->>'prompt' from tasks_done d, words_state
+  where completed_at > through and completed_at <= $1::timestamptz and input->>'prompt' is not null
+    and not exists (select from task_words w where w.id = d.id)
+  limit $2
   on conflict (id) do nothing`;
 
 const MERGE = `select gin_clean_pending_list('${WORDS_INDEX}')`;
@@ -98,13 +103,14 @@ export class FillWords {
   private async round(tx: Tx): Promise<boolean> {
     if (!(await lock(tx))) return false;
     const most = this.tasks;
-    const { rows } = await tx.query<{ until: Date; tasks: number }>(UNTIL, [this.hours, most]);
+    const { rows } = await tx.query<{ until: string; tasks: number }>(UNTIL, [this.hours, most]);
     const { until, tasks } = rows[0]!;
-    await tx.query(FILL, [until]);
-    await tx.query('update words_state set through = $1', [until]);
+    const { rowCount } = await tx.query(FILL, [until, most]);
+    const isWhole = rowCount !== most;
+    if (isWhole) await tx.query('update words_state set through = $1::timestamptz', [until]);
     this.hours = tasks === most ? Math.max(FEWEST_HOURS, this.hours / 2) : Math.min(2 * this.hours, MOST_HOURS);
     this.tasks = Math.min(2 * most, MOST_TASKS);
-    return tasks === most;
+    return tasks === most || !isWhole;
   }
 }
 
