@@ -19,7 +19,7 @@ import { DirectUploads } from '../uploads/direct-uploads.ts';
 import { headerRefs } from '../../platform/openapi/headers.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 
-/** Some client generators know only the first type of a list, so the first type here stands for files of every type. */
+/** Some client generators read only the first type, so the first is that of any bytes. */
 const BYTES = Object.fromEntries(
   ['application/octet-stream', 'image/png', 'image/jpeg', 'image/webp', 'video/mp4', 'application/jsonl'].map(
     (type) => [type, { schema: { type: 'string', format: 'binary' } }],

@@ -115,8 +115,8 @@ const isRefusedStream = ({ headers }: FastifyRequest, served: Response): boolean
 
 /**
  * The SDK builds a URL from the Host header and the path. This function replaces both, because a client may send a Host
- * or a path that no URL can have. The SDK refuses an Accept
- * that names only one type of answer, so Accept names both types if the client takes one of them.
+ * or a path that no URL can have. It also lets Accept name both types of answer if the client takes one of them,
+ * because the SDK refuses an Accept that names only one.
  */
 const withOwnAddress = ({ raw, headers }: FastifyRequest): NodeIncomingMessageLike => ({
   method: 'POST',

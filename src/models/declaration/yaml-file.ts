@@ -142,7 +142,7 @@ export class YamlFile {
     return this.valueOf([], 0);
   }
 
-  /** @param key the offset of the name of the value. It stands for the value if that has no text */
+  /** @param key the offset of the value's name. A value without text is placed there */
   private valueOf(path: Path, key: number): unknown {
     const event = this.events[this.next++] as Start;
     const value = startOf(event) ?? key;

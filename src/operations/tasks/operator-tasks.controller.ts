@@ -21,9 +21,8 @@ import { Fails } from '../../platform/openapi/faults.ts';
 class OperatorTaskListView extends listOf(OperatorTaskView, 'oldest first') {}
 
 /**
- * Refuses null in the filter of an act. In the filter of a list, null stands for a missing field. In the filter of an
- * act, null may come from a client that has lost the value of a variable. That client would change more tasks than it
- * means to.
+ * Refuses null in a filter that selects the tasks to change. In a filter of a list, null means that the field is left
+ * out. Here it may come from a client that has lost the value of a variable, and would change more tasks than intended.
  * @throws ApiError invalid_type
  */
 function withoutNulls(filter: OperatorTaskFilter): OperatorTaskFilter {

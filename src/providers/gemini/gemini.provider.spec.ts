@@ -269,15 +269,14 @@ describe('failures', () => {
     expect(stub.count(CALL)).toBe(1);
   });
 
-  it.each<[string, Fault]>([
-    ['before the request is read', { cut: 'before' }],
-    ['after the request was taken', { cut: 'after' }],
-    ['half through the answer', { cut: 'midway' }],
-    ['by silence', 'hang'],
-  ])('a call that ends %s may have been billed, and is not retried', async (_when, fault) => {
+  it.each<[string, Fault, { callTimeoutMs?: number }]>([
+    ['before the request is read', { cut: 'before' }, {}],
+    ['after the request was taken', { cut: 'after' }, {}],
+    ['half through the answer', { cut: 'midway' }, {}],
+    ['by silence', 'hang', { callTimeoutMs: 2_000 }], // long enough for the request to arrive on a busy machine
+  ])('a call that ends %s may have been billed, and is not retried', async (_when, fault, options) => {
     stub.plan(CALL, fault);
-    // Long enough for the request to arrive on a busy machine. Only the silent call waits for it.
-    const failure = await failureOf(new GeminiProvider({ callTimeoutMs: 2_000 }).prepare(aCat).generate(run));
+    const failure = await failureOf(new GeminiProvider(options).prepare(aCat).generate(run));
     expect(failure).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
     expect(stub.count(CALL)).toBe(1);
   });

@@ -3,8 +3,8 @@ import type { ShownTask } from '../record/task.entity.ts';
 
 /**
  * The longest time of a transaction that ends tasks, from the answer to its first statement until its commit. It covers
- * the waits for three rows: of the webhook endpoint, of the counters of the API key, and of its budget. Each wait takes
- * at most twice 1.2 s. The waits for several keys in one batch of ends may take longer.
+ * the waits for two rows: of the counters of the API key, and of its budget. Each wait takes at most twice 1.2 s. The
+ * waits for several keys in one batch of ends may take longer.
  */
 const LONGEST_COMMIT_MS = 8_000;
 /**

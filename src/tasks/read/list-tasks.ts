@@ -22,8 +22,8 @@ export class ListTasks {
   ) {}
 
   /**
-   * Reads the ids of the page in one statement. Most final tasks are in memory; a second statement reads the other
-   * tasks. A task that has changed in between is left out if it does not belong to the page any more.
+   * Reads the ids of the page in one statement. Most final tasks are in memory; the other tasks are read by id, 20 in
+   * one statement. A task that has changed in between is left out if it does not belong to the page any more.
    */
   async list(apiKeyId: string, filter: TaskFilter, request: PageRequest): Promise<TaskPage> {
     const { limit } = request;

@@ -21,8 +21,8 @@ const MAX_ENDED = 500;
 
 /**
  * Ends queued tasks, without events, because a revoked key receives none. $1 are the tasks, $2 is the error. A queued
- * task costs nothing, because it has made no paid call. All of the tasks and their counters must be locked before the
- * first of these statements: whatever locks several of tasks, key_load and key_budgets locks them in this order.
+ * task costs nothing, because it has made no paid call. The tasks must be locked. Where several of these statements
+ * follow each other, so must the counters: whatever locks tasks, key_load and key_budgets locks them in this order.
  */
 const END_QUEUED = `
   with ended as (

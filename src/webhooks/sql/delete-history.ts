@@ -32,8 +32,9 @@ const DELETE_HISTORY = `
   select greatest((select count(*) from attempts), (select count(*) from dispatches))::int as deleted`;
 
 /**
- * Deletes what an endpoint has received and was to receive, in pieces. An endpoint may have a million rows. Deleting
- * the endpoint with a cascade would hold its lock so long that the deliveries of all keys would wait.
+ * Deletes what an endpoint has received and was to receive, in pieces. The purge of events takes rows that were locked
+ * meanwhile. An endpoint may have a million rows. While one statement deleted them all, the deliveries of all keys would
+ * wait for its lock.
  */
 export async function deleteHistory(manager: EntityManager, endpointId: string): Promise<void> {
   let deleted: number;
