@@ -21,7 +21,9 @@ const PG_MESSAGES = [
   'Client has encountered a connection error',
   'Cannot use a pool after calling end',
   'Query read timeout',
-  'Query runner already released', // TypeORM's message when the connection broke between two statements
+  // TypeORM's messages when the connection broke between two statements of a transaction
+  'Query runner already released',
+  'Database connection provided by a query runner was already released',
 ];
 /** Drivers wrap an error once or twice. The limit ends a chain of causes that is a cycle. */
 const MAX_WRAPPERS = 5;

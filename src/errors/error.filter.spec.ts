@@ -1,6 +1,6 @@
 import { BadRequestException, type ArgumentsHost, HttpException, Logger, NotFoundException } from '@nestjs/common';
 import { jest } from '@jest/globals';
-import { QueryFailedError, QueryRunnerAlreadyReleasedError } from 'typeorm';
+import { QueryFailedError, QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
 import { ApiError } from './api-error.ts';
 import { ErrorFilter, errorHeaders, logServerError, toApiError, toErrorBody } from './error.filter.ts';
 
@@ -73,7 +73,9 @@ describe('anything thrown', () => {
     ['a slow statement', withCode('canceling statement', '57014'), 503, 'service_unavailable'],
     ['an exhausted pool', new Error('timeout exceeded when trying to connect'), 503, 'service_unavailable'],
     ['a cut connection', new Error('Connection terminated unexpectedly'), 503, 'service_unavailable'],
+
     ['one cut between two statements', new QueryRunnerAlreadyReleasedError(), 503, 'service_unavailable'],
+    ['one cut in a transaction', new QueryRunnerProviderAlreadyReleasedError(), 503, 'service_unavailable'],
     ['a wrapped one', new QueryFailedError('select 1', [], withCode('x', '57P01')), 503, 'service_unavailable'],
     ['a cause', new Error('x', { cause: withCode('y', 'ECONNREFUSED') }), 503, 'service_unavailable'],
     ['a broken constraint', new QueryFailedError('insert', [], withCode('x', '23505')), 500, 'internal_error'],

@@ -135,6 +135,10 @@ export class ProviderRun implements Run {
     over.abort();
   }
 
+  assertHeld(): Promise<void> {
+    return this.write(() => this.lease.assertHeld());
+  }
+
   async submitting(): Promise<void> {
     this.assertMayBuy();
     const intent = await this.write(() => this.services.queue.submitIntent(this.lease, this.submission));
@@ -145,13 +149,11 @@ export class ProviderRun implements Run {
     this.task.provider = this.submission.provider;
     this.task.credential = this.submission.credential;
     this.lease.isCalling = true;
-    await this.write(() => this.lease.assertHeld());
   }
 
   async callingAgain(): Promise<void> {
     this.assertMayBuy();
     if (!(await this.write(() => this.services.queue.calledAgain(this.lease)))) throw await this.lease.whyRevoked();
-    await this.write(() => this.lease.assertHeld());
   }
 
   fewer(made: number, unknown: number): void {

@@ -19,7 +19,7 @@ export interface Lease extends NotedLease {
   readonly slot: Slot;
   /** false for a task from a restored backup, because a paid call for it may have been made after the backup. */
   readonly mayBuy: boolean;
-  /** When the lease was last renewed, on the monotonic clock. */
+  /** When the claim or the last renewal of the lease was sent, on the monotonic clock. */
   renewedAtMs: number;
   /** Whether a paid call is in flight. False again once the id of the call's job is known. */
   isCalling: boolean;
@@ -29,8 +29,8 @@ export interface Lease extends NotedLease {
   /** Reads why the lease no longer holds, and stops the run for that reason. Call when a write reports a lost lease. */
   whyRevoked(foundBy?: 'heartbeat' | 'write'): Promise<LeaseLost>;
   /**
-   * Call this after the write that precedes a paid call. This process may have been frozen since that write for longer
-   * than its lease. Then another worker may have claimed the task, and that worker makes the call.
+   * Checks that the lease still holds. This process may have been frozen for longer than its lease. Then another worker
+   * may have claimed the task.
    * @throws LeaseLost
    */
   assertHeld(): Promise<void>;
@@ -130,7 +130,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
       signal,
       slot,
       mayBuy: !isRestored(this.config, task.created_at),
-      renewedAtMs: performance.now(),
+      renewedAtMs: task.claim_sent_ms,
       moments: new RunMoments(task, () => this.clock.nowMs()),
       isCalling: false,
       isCancelledUnrun: false,

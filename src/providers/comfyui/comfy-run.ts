@@ -224,6 +224,7 @@ function withoutIntent(run: Run): Run {
     progress: (percent) => run.progress(percent),
     tokens: (tokens) => run.tokens(tokens),
     partialImage: (image) => run.partialImage(image),
+    assertHeld: () => run.assertHeld(),
     submitting: () => run.submitting(),
     callingAgain: () => run.callingAgain(),
     fewer: (made, unknown) => run.fewer(made, unknown),

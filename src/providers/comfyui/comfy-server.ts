@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, openAsBlob } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { FormData } from 'undici';
 import { type InputImage, ProviderError, type ProviderRequest } from '../contract/provider.ts';
 import { pause } from '../wire/pause.ts';
 import { type PollOptions, pollOptions, readWithRetry } from '../jobs/poll.ts';

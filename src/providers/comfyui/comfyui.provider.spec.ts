@@ -75,6 +75,7 @@ function aRun(more: Partial<Run> = {}): Run & Recorded {
     partialImage: () => undefined,
     progress: (percent) => void recorded.percents.push(percent),
     tokens: () => undefined,
+    assertHeld: async () => undefined,
     submitting: async () => void recorded.acts.push(`submitting after ${stub.submits.length}`),
     callingAgain: async () => undefined,
     fewer: () => undefined,

@@ -152,6 +152,12 @@ export interface Run {
    * It returns at once.
    */
   partialImage(image: Buffer): void;
+  /**
+   * Checks that the run still holds its task. `paidCall` makes this check, because the process may have been frozen
+   * since the intent was recorded.
+   * @throws LeaseLost
+   */
+  assertHeld(): Promise<void>;
   /** Records the intent to make a paid call. Await it before the call. @throws LeaseLost */
   submitting(): Promise<void>;
   /** Records one more paid call, which `submitting` has not announced. Await it before the call. @throws LeaseLost */

@@ -10,6 +10,7 @@ export const runAlone = (scratchDir: string, given: Partial<Run> = {}): Run => (
   progress: () => undefined,
   tokens: () => undefined,
   partialImage: () => undefined,
+  assertHeld: async () => undefined,
   submitting: async () => undefined,
   callingAgain: async () => undefined,
   fewer: () => undefined,

@@ -15,6 +15,7 @@ import {
 import { EmbeddedPictures } from '../wire/embedded-pictures.ts';
 import { encodedBytes, InlineImage } from '../wire/inline-image.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
+import { paidCall } from '../wire/paid-call.ts';
 import { WatchedCall } from '../wire/watched-call.ts';
 import { NoPicture, pictureOf, tokensOf } from './gemini-answer.ts';
 import { geminiFailure, refusesStore } from './gemini-errors.ts';
@@ -128,7 +129,8 @@ export class GeminiProvider implements Provider {
       images: call.images,
     });
     const { models } = await clientFor(call, watched);
-    const answer = await models.generateContent(call.parameters).catch((error: unknown) => {
+    const paid = paidCall(run, () => models.generateContent(call.parameters));
+    const answer = await paid.catch((error: unknown) => {
       signal.throwIfAborted();
       throw geminiFailure(error, watched, call.apiKey);
     });

@@ -1,5 +1,4 @@
 import { openAsBlob } from 'node:fs';
-import { FormData } from 'undici';
 import type { DeclaredBinding, DeclaredCall } from '../../models/definition/declared-binding.ts';
 import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 import { fillTemplate, type SlotValue, slotsOf } from '../templates/template.ts';

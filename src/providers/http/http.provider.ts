@@ -22,6 +22,7 @@ import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { hasSlot, type SlotValue } from '../templates/template.ts';
 import { readyImages, slotValuesWithImages } from '../wire/image-slots.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
+import { paidCall } from '../wire/paid-call.ts';
 import { pause } from '../wire/pause.ts';
 import { submitUnanswered } from '../wire/submit-failure.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
@@ -228,7 +229,7 @@ async function generate(request: ProviderRequest, plan: HttpPlan, run: Run): Pro
   await run.submitting();
   const send = async (call: FilledCall): Promise<string[]> => {
     const options = { timeoutMs: timeoutMs(request, RESULT_TIMEOUT_S), signal: run.signal };
-    const reply = await sendCall(request, call, options).catch((error: unknown) => {
+    const reply = await paidCall(run, () => sendCall(request, call, options)).catch((error: unknown) => {
       run.signal.throwIfAborted();
       throw submitUnanswered('http', error);
     });

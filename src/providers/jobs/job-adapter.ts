@@ -11,6 +11,7 @@ import {
 } from '../contract/provider.ts';
 import { callingFor } from '../wire/call-metrics.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
+import { paidCall } from '../wire/paid-call.ts';
 import type { Tokens } from '../../tasks/record/task-usage.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
 import { cancelJob } from './cancel-job.ts';
@@ -199,7 +200,7 @@ class WireJob<Plan extends JobPlan, Body> {
     const { wire, request } = this;
     const sinceMs = Date.now();
     try {
-      return await callingFor('submit', () => wire.create(request, body, index));
+      return await paidCall(run, () => wire.create(request, body, index));
     } catch (error) {
       if (!wire.find || !(error instanceof ProviderError) || error.billing !== 'unknown') throw error;
       if (index > 0) throw error; // jobs of one task look the same, so a lookup would find the first one again

@@ -24,6 +24,7 @@ import { EmbeddedPictures } from '../wire/embedded-pictures.ts';
 import { field, number } from '../wire/reply-schema.ts';
 import { reportedTokens } from '../wire/reported-tokens.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
+import { paidCall } from '../wire/paid-call.ts';
 import { WatchedCall } from '../wire/watched-call.ts';
 import { noResult } from '../wire/without-answer.ts';
 import { openaiClient } from './openai-client.ts';
@@ -161,7 +162,7 @@ async function callFor(
     maxAnswerBytes: Math.min(MAX_ANSWER_BYTES, (count + partials) * MAX_BYTES_PER_PICTURE + 2 ** 20),
   });
   const { images: api } = await openaiClient(upstream, watched);
-  const answer = await withClockProgress(run, TYPICAL_MS, async () => {
+  const paid = async () => {
     try {
       // Unless the dialect takes one file, files are sent as a list, in the field `image[]`: some servers accept no
       // other name.
@@ -175,7 +176,8 @@ async function callFor(
       if (error instanceof ProviderError) throw error;
       throw openaiFailure(error, watched, upstream);
     }
-  });
+  };
+  const answer = await withClockProgress(run, TYPICAL_MS, () => paidCall(run, paid));
   const { usage } = usageSchema.safeParse(answer).data ?? {};
   const tokens = reportedTokens(usage?.input_tokens, usage?.output_tokens);
   if (tokens) run.tokens(tokens);

@@ -1,6 +1,5 @@
 import { openAsBlob } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { FormData } from 'undici';
 import { type InputImage, ProviderError, type ProviderRequest } from '../contract/provider.ts';
 import { networkCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { InlineImage } from './inline-image.ts';
+import { checkBeforeLastPiece } from './paid-call.ts';
 
 /**
  * The most bytes that are read from an image at once. It is a multiple of 3, so that only the last piece gets padding.
@@ -46,7 +47,7 @@ export function streamText(text: string, images: readonly InlineImage[]): Stream
       await Promise.all([...files.values()].map((file) => file.close()));
     }
   }
-  return { length: sum(lengths), stream: Readable.from(chunks(), { objectMode: false }) };
+  return { length: sum(lengths), stream: streamOf(chunks()) };
 }
 
 async function* base64Of(file: FileHandle, size: number): AsyncGenerator<Buffer> {
@@ -56,6 +57,25 @@ async function* base64Of(file: FileHandle, size: number): AsyncGenerator<Buffer>
     if (bytesRead < bytes.length) throw new Error('A reference image has become shorter.');
     yield Buffer.from(bytes.toString('base64'), 'latin1');
   }
+}
+
+/** A stream of the chunks. In a paid call, its last chunk waits for the check of `checkBeforeLastPiece`. */
+function streamOf(chunks: AsyncGenerator<Uint8Array>): Readable {
+  const check = checkBeforeLastPiece();
+  return Readable.from(check ? checkedBeforeLast(chunks, check) : chunks, { objectMode: false });
+}
+
+async function* checkedBeforeLast(
+  chunks: AsyncGenerator<Uint8Array>,
+  check: () => Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  let last: Uint8Array | undefined;
+  for await (const chunk of chunks) {
+    if (last) yield last;
+    last = chunk;
+  }
+  await check();
+  if (last) yield last;
 }
 
 /** The body of a form, as undici's `request` needs it. That function does not accept Node's own `FormData`. */
@@ -80,7 +100,7 @@ export function streamForm(form: FormData): StreamedBody & { contentType: string
   }
   return {
     length: sum(parts.map((part) => (Buffer.isBuffer(part) ? part.length : part.size))),
-    stream: Readable.from(chunks(), { objectMode: false }),
+    stream: streamOf(chunks()),
     contentType: `multipart/form-data; boundary=${boundary}`,
   };
 }

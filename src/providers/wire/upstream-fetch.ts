@@ -1,4 +1,4 @@
-import { Agent, request, type FormData } from 'undici';
+import { Agent, request } from 'undici';
 import { clientOnFreshConnection, upstreamConnector } from '../../platform/outbound/client.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
@@ -7,7 +7,7 @@ import { traces } from '../../platform/observe/traces/traces.ts';
 import { Turns } from '../../platform/run/turns.ts';
 import { measuredCall } from './call-metrics.ts';
 import { isPlainJson } from '../../platform/schema/plain-json.ts';
-import { streamJson } from './stream-body.ts';
+import { type StreamedBody, streamForm, streamJson } from './stream-body.ts';
 
 /** The usual time limit. Job APIs answer at once, but the upload of a request with reference images takes time. */
 const TIMEOUT_MS = 60_000;
@@ -104,12 +104,12 @@ async function notePoll(reply: Promise<UpstreamReply>): Promise<UpstreamReply> {
 }
 
 async function send(url: string, call: UpstreamCall): Promise<UpstreamReply> {
-  const { method = 'GET', json, body, timeoutMs = TIMEOUT_MS, signal } = call;
+  const { method = 'GET', body, timeoutMs = TIMEOUT_MS, signal } = call;
   let sent = method === 'GET';
   const fresh = method === 'GET' ? null : clientOnFreshConnection(new URL(url).origin, () => (sent = true));
-  const streamed = json === undefined ? null : streamJson(json);
+  const streamed = streamOf(call);
   const headers = {
-    ...(streamed && { 'content-type': 'application/json', 'content-length': String(streamed.length) }),
+    ...(streamed && { 'content-type': streamed.contentType, 'content-length': String(streamed.length) }),
     ...call.headers,
     ...traces.propagated,
   };
@@ -120,7 +120,7 @@ async function send(url: string, call: UpstreamCall): Promise<UpstreamReply> {
           dispatcher: fresh ?? readAgent,
           method,
           headers: { accept: 'application/json', ...headers },
-          body: streamed?.stream ?? body,
+          body: streamed?.stream ?? (body as Buffer | undefined),
           signal,
         });
         answered(response.statusCode);
@@ -134,6 +134,11 @@ async function send(url: string, call: UpstreamCall): Promise<UpstreamReply> {
   } finally {
     void fresh?.destroy();
   }
+}
+
+function streamOf({ json, body }: UpstreamCall): (StreamedBody & { contentType: string }) | null {
+  if (json !== undefined) return { ...streamJson(json), contentType: 'application/json' };
+  return body instanceof FormData ? streamForm(body) : null;
 }
 
 function largeAnswers(url: string): Turns {

@@ -15,8 +15,12 @@ export interface NotedLease extends LeaseRef {
   readonly moments: RunMoments;
 }
 
-/** A claimed task with the seconds left until its deadline, measured by the database's clock. */
-export type ClaimedTask = Task & { remaining_s: number };
+export interface ClaimedTask extends Task {
+  /** Seconds left until the deadline when the task was claimed, measured by the database's clock. */
+  remaining_s: number;
+  /** When the claim was sent, on the monotonic clock of this process. The lease began no earlier. */
+  claim_sent_ms: number;
+}
 
 export interface Claim {
   tasks: ClaimedTask[];

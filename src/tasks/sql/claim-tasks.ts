@@ -197,7 +197,7 @@ const CLAIM_RESERVED = claim('tasks.claim_reserved', {
 const UNLOCKED_FOR_MS = 5_000;
 
 type Row = (Claimed | { id: null }) & { candidates: number };
-type Claimed = ClaimedTask & { was: TaskStatus };
+type Claimed = Omit<ClaimedTask, 'claim_sent_ms'> & { was: TaskStatus };
 
 /** Raw SQL because the claim is the most frequent write: one statement and one commit. */
 @Injectable()
@@ -231,6 +231,7 @@ export class ClaimTasks {
     const { turns, gathered, share } = this.share.next(limit);
     const withTurns = exceptKeys !== null || (turns > 0 && this.wasFull);
     const values = [limit, WORKER_ID, taskLeaseS, taskMaxAttempts, includeExpired, held];
+    const claim_sent_ms = performance.now();
     const rows = await this.run([...values, withTurns ? turns : 0, gathered, share], exceptKeys);
     const tasks = rows.filter((row): row is Claimed & { candidates: number } => row.id !== null);
     const started = tasks.filter(({ was }) => was === 'queued');
@@ -238,7 +239,7 @@ export class ClaimTasks {
     const full = (rows[0]?.candidates ?? 0) >= limit;
     this.share.count({ normal: started.length - low, low }, full && !withTurns);
     if (!exceptKeys) this.wasFull = full;
-    return { tasks, full };
+    return { tasks: tasks.map((task) => Object.assign(task, { claim_sent_ms })), full };
   }
 
   private async run(values: unknown[], exceptKeys: string[] | null): Promise<Row[]> {

@@ -41,6 +41,8 @@ export class RecordedRun implements Run {
     this.partials.push(image);
   }
 
+  async assertHeld(): Promise<void> {}
+
   async submitting(): Promise<void> {
     this.calls.push('submitting');
   }
