@@ -8,6 +8,8 @@ export interface Check {
   value: number;
   /** The largest value that is accepted. */
   bound: number;
+  /** What was counted, to look for in the logs. */
+  which?: string[];
 }
 
 /** The part of the run after which processes have loaded and compiled what they use. */
@@ -59,6 +61,7 @@ function promises(record: RunRecord, { filmsBySeed, picturesByPrompt }: Surround
   });
   const attempts = new Map<string, number>();
   for (const { prompt, attempt } of record.ended.values()) attempts.set(prompt, (attempts.get(prompt) ?? 0) + attempt);
+  const filmsPaidTwice = [...filmsBySeed].filter(([, paid]) => paid > 1);
   const tooManyPictures = [...picturesByPrompt].filter(([prompt, paid]) => paid > (attempts.get(prompt) ?? 0));
   const codes = [...record.ended.values()].map(({ code }) => code);
   const known = new Set([null, 'content_policy_violation', 'task_cancelled', ...LOST_CALL]);
@@ -77,8 +80,18 @@ function promises(record: RunRecord, { filmsBySeed, picturesByPrompt }: Surround
       value: [...record.events.values()].filter(({ size }) => size > 1).length,
       bound: 0,
     },
-    { name: 'ends missing from resumed event streams', value: notStreamed.length, bound: 0 },
-    { name: 'films paid for twice', value: [...filmsBySeed.values()].filter((paid) => paid > 1).length, bound: 0 },
+    {
+      name: 'ends missing from resumed event streams',
+      value: notStreamed.length,
+      bound: 0,
+      which: notStreamed.map(([id]) => `${id} of ${record.accepted.get(id)}, ended at ${record.ended.get(id)?.at}`),
+    },
+    {
+      name: 'films paid for twice',
+      value: filmsPaidTwice.length,
+      bound: 0,
+      which: filmsPaidTwice.map(([seed]) => `seed ${seed}`),
+    },
     { name: 'images paid for more often than attempted', value: tooManyPictures.length, bound: 0 },
     {
       name: 'tasks that failed because their paid call was cut',

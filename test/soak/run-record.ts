@@ -11,11 +11,14 @@ interface Ended {
   losses: number;
   /** Seconds from create to end. */
   took: number;
+  /** When it ended, in ISO 8601 in UTC. */
+  at: string;
 }
 
 const ENDED = `
   select id, api_key_id as key, input->>'prompt' as prompt, status, error->>'code' as code, attempt, losses,
-         extract(epoch from completed_at - created_at)::float8 as took
+         extract(epoch from completed_at - created_at)::float8 as took,
+         to_char(completed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
   from tasks where completed_at > now() - $1 * interval '1 s'`;
 
 /** Errors that the load asks for. */

@@ -68,7 +68,7 @@ export class Sampler {
       at: Math.round(this.record.elapsedS),
       processes,
       connections: state.connections!,
-      files: countFiles(join(this.deployment.dataDir, 'files')),
+      files: filesIn(join(this.deployment.dataDir, 'files')).length,
       rows: Object.fromEntries(TABLES.map((table) => [table, state[table]!])),
       databaseMb: Math.round(state.megabytes!),
       unfinished: state.unfinished!,
@@ -110,13 +110,12 @@ async function sampleOf({ pid, url }: Member): Promise<ProcessSample | null> {
   }
 }
 
-function countFiles(folder: string): number {
-  let files = 0;
-  for (const entry of listed(folder)) {
-    if (entry.isFile()) files += 1;
-    else if (entry.isDirectory()) files += countFiles(join(folder, entry.name));
-  }
-  return files;
+/** @returns the paths of all files below the folder */
+export function filesIn(folder: string): string[] {
+  return listed(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesIn(path) : entry.isFile() ? [path] : [];
+  });
 }
 
 /** A folder may be purged while its parent is read. */

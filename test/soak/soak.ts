@@ -16,7 +16,7 @@ import { judge } from './judge.ts';
 import { Clients } from './load.ts';
 import { type Plan, randomOf, readPlan } from './plan.ts';
 import { RunRecord } from './run-record.ts';
-import { Sampler } from './sampler.ts';
+import { filesIn, Sampler } from './sampler.ts';
 import { Surroundings } from './surroundings.ts';
 import { followByEvents, followByGraphql, makeTenants, repairEndpoints } from './tenants.ts';
 
@@ -158,17 +158,19 @@ function report(plan: Plan, { deployment, record, surroundings, sampler, drained
     if (failedStarts > 0) record.count(`failed starts of ${name}`, failedStarts);
   }
   const checks = judge(plan, record, drained, sampler.samples, surroundings);
+  const filesLeft = filesIn(join(deployment.dataDir, 'files'));
   const failed = checks.filter(({ value, bound }) => !(value <= bound));
   const errors = loggedErrors(plan.folder);
   for (const { name, value, bound } of checks)
     console.log(`${value <= bound ? 'ok    ' : 'FAILED'} ${name}: ${value} (at most ${bound})`);
+  console.log(`files left: ${filesLeft.join(', ')}`);
   const outcomes: { [code: string]: number } = {};
   for (const { code, status } of record.ended.values()) outcomes[code ?? status] = (outcomes[code ?? status] ?? 0) + 1;
   const films = [...surroundings.filmsBySeed.values()].reduce((sum, paid) => sum + paid, 0);
   const pictures = [...surroundings.picturesByPrompt.values()].reduce((sum, paid) => sum + paid, 0);
   const takenOver = [...record.ended.values()].filter(({ losses }) => losses > 0).length;
   const figures = { accepted: record.accepted.size, ended: record.ended.size, outcomes, films, pictures, takenOver };
-  const summary = { plan, figures, counts: record.counts, errors, checks, violations: record.violations };
+  const summary = { plan, figures, counts: record.counts, errors, checks, filesLeft, violations: record.violations };
   writeFileSync(join(plan.folder, 'report.json'), JSON.stringify({ ...summary, faults: record.faults }, null, 2));
   const title = `${Math.round(plan.seconds / 60)} minutes, ${record.ended.size} tasks, ${record.faults.length} faults (seed ${plan.seed})`;
   writeFileSync(plan.graph, draw(sampler.samples, record, title));

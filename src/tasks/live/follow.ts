@@ -96,7 +96,7 @@ export class FollowTasks {
     isKnown: FollowAllOptions['isKnown'],
   ): Promise<void> {
     const ended = await this.changed.endedSince(apiKeyId, sinceMs);
-    queue.pushIds(isKnown ? ended.filter((id) => !isKnown(id)) : ended);
+    queue.pushIdsFirst(isKnown ? ended.filter((id) => !isKnown(id)) : ended);
     if (ended.length === MAX_CHANGED) queue.endWhenEmpty(); // then the subscriber resumes and gets the rest
   }
 

@@ -22,6 +22,14 @@ describe('a live queue', () => {
     expect([await next(queue), await next(queue)]).toEqual(['a:10000', 'b:10000']);
   });
 
+  it('sends the ends that a resume has missed before those that arrived since', async () => {
+    const queue = new LiveQueue({ read: async (ids) => ids.map((id) => task(id, 1, 'succeeded')) });
+    queue.push(task('newer', 1, 'succeeded'));
+    queue.push(task('both', 2, 'succeeded'));
+    queue.pushIdsFirst(['missed', 'both']);
+    expect([await next(queue), await next(queue), await next(queue)]).toEqual(['missed:1', 'both:2', 'newer:1']);
+  });
+
   it('gives one state in a turn of the event loop, so that other work goes on', async () => {
     const queue = new LiveQueue({ read: nothing });
     queue.push(task('a', 1));

@@ -85,6 +85,17 @@ export class LiveQueue {
     this.states.wake();
   }
 
+  /**
+   * Queues tasks by id before all that wait already. A resume relies on this: the ends that it missed have earlier times
+   * than those that arrived since.
+   */
+  pushIdsFirst(ids: Iterable<string>): void {
+    const others = [...this.waiting];
+    this.waiting.clear();
+    this.pushIds(ids);
+    for (const [id, task] of others) this.waiting.set(id, task);
+  }
+
   /** Marks the states up to this sequence as sent. */
   skip(id: string, sequence: number): void {
     this.remember(id, sequence);

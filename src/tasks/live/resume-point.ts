@@ -1,5 +1,6 @@
 import { LONGEST_END_MS } from '../record/ending.ts';
 import type { ShownTask } from '../record/task.entity.ts';
+import { POLL_S } from '../queue/task-feed.ts';
 
 /**
  * The longest time of a transaction that ends tasks, from the answer to its first statement until its commit. It covers
@@ -7,12 +8,14 @@ import type { ShownTask } from '../record/task.entity.ts';
  * waits for several keys in one batch of ends may take longer.
  */
 const LONGEST_COMMIT_MS = 8_000;
+/** The longest time that the poll for lost events takes to read the ends. */
+const LONGEST_POLL_MS = 2_000;
 /**
  * How far a resume goes back. The time of an end is the beginning of its transaction, but the end becomes visible at
- * the commit. Ends with later times may have been sent meanwhile. So a resume goes back by the time of the longest
- * transaction.
+ * the commit, and if its event is lost, only the next poll finds it. Ends with later times may have been sent
+ * meanwhile. So a resume goes back by the time of the longest transaction and of a poll.
  */
-const OVERLAP_MS = LONGEST_END_MS + LONGEST_COMMIT_MS;
+const OVERLAP_MS = LONGEST_END_MS + LONGEST_COMMIT_MS + POLL_S * 1000 + LONGEST_POLL_MS;
 /**
  * The most ends that the `id:` of an event names. It names the tasks whose ends were sent last, so that a resume does
  * not send these ends again. If more ends were sent within OVERLAP_MS, some are sent twice.

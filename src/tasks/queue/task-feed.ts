@@ -15,8 +15,11 @@ const TOPIC = 'task';
  * backlog.
  */
 const CHUNK = 500;
-/** How often watched tasks are polled. A process that is killed between its commit and its event publishes nothing. */
-const POLL_S = 15;
+/**
+ * How often watched tasks are polled, in seconds. A process that is killed between its commit and its event publishes
+ * nothing. A subscriber then gets the end this much later.
+ */
+export const POLL_S = 15;
 /** How far back a poll looks for ends: longer than the time since the last poll plus the longest commit. */
 const LOOK_BACK_S = 2 * POLL_S + 10;
 /**
