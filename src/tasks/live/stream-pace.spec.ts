@@ -1,6 +1,10 @@
 import { StreamPace } from './stream-pace.ts';
 
-const task = (api_key_id: string, characters: number) => ({ api_key_id, input: { prompt: 'a'.repeat(characters) } });
+const task = (api_key_id: string, characters: number) => ({
+  api_key_id,
+  input: { prompt: 'a'.repeat(characters) },
+  metadata: {},
+});
 
 describe('the pace of streams', () => {
   it('lets short inputs through', () => {

@@ -16,11 +16,11 @@ export interface ChildrenRequest {
 }
 
 /**
- * The most characters of inputs in the lists of one request that has lists of children. A document may ask for the
- * children of a hundred tasks.
+ * The most characters of inputs and metadata in the lists of one request that has lists of children. A document may ask
+ * for the children of a hundred tasks.
  */
 const CHILDREN_CHARACTERS = 1_048_576;
-/** The most characters of inputs that one statement reads. It may serve several requests of an API key. */
+/** The most characters of inputs and metadata that one statement reads. It may serve several requests of an API key. */
 const READ_CHARACTERS = 4 * CHILDREN_CHARACTERS;
 
 const READ_INPUT = `case when characters <= ${READ_CHARACTERS} then input end as input`;
@@ -41,7 +41,7 @@ const CHILDREN: Statement = {
         where ${equalsOrdered('api_key_id', 'w.api_key_id')} and parent_task_id = w.parent_id and id < w.after and expires_at > now()
         order by api_key_id desc, id desc limit w.size) t
     ), measured as (
-      select *, sum(length(input::text)) over (order by request, id desc) as characters from pages
+      select *, sum(length(input::text) + length(metadata::text)) over (order by request, id desc) as characters from pages
     )
     select request, ${SHOWN.map((column) => (column === 'input' ? READ_INPUT : column)).join(', ')}
     from measured order by request, id desc`,
@@ -68,7 +68,7 @@ export class ListChildren {
     for (const task of page.tasks) {
       if (task.input !== null && countListed(task) <= CHILDREN_CHARACTERS) continue;
       const message =
-        'The inputs of these tasks and of their children are too long for one answer; ask for fewer tasks.';
+        'The inputs and metadata of these tasks and their children are too long for one answer; ask for fewer tasks.';
       throw new ApiError('too_many_items', { message });
     }
     return page;

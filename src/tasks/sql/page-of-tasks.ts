@@ -20,40 +20,44 @@ export interface TaskPage {
 export type Listed = Pick<ShownTask, 'id' | 'sequence'>;
 
 /**
- * The most characters of inputs, as JSON, in the lists of one request. A list that passes it ends early, after at least
- * one task. Without it a hundred of the longest inputs are an answer of 19 MB, whose making holds up all other requests
+ * The most characters of inputs and metadata, as JSON, in the lists of one request. A list that passes it ends early,
+ * after at least one task. Without it a hundred of the longest inputs are an answer of 19 MB, whose making holds up all other requests
  * for a third of a second.
  */
 export const LISTED_CHARACTERS = 262_144;
 
+type Texts = Pick<ShownTask, 'input' | 'metadata'>;
+
 /**
- * Counts the input of a task that a list shows in the present request.
+ * Counts the texts of a task that a list shows in the present request.
  * @returns about how many characters the request has listed so far
  */
-export function countListed({ input }: Pick<ShownTask, 'input'>): number {
+export function countListed(task: Texts): number {
   const request = currentRequest.getStore();
-  if (!request) return charactersIn(input);
-  request.listedCharacters = (request.listedCharacters ?? 0) + charactersIn(input);
+  if (!request) return charactersOf(task);
+  request.listedCharacters = (request.listedCharacters ?? 0) + charactersOf(task);
   return request.listedCharacters;
 }
 
+/** About how many characters the input and the metadata of a task have as JSON. */
+export const charactersOf = ({ input, metadata }: Texts): number => charactersIn(input) + charactersIn(metadata);
+
 /** Longer texts are measured as JSON, where a control character takes six. */
-const SHORT_CHARACTERS = 1_000;
+const SHORT_CHARACTERS = 250;
 /** An input is measured once for all lists and streams that show it. */
 const measured = new WeakMap<object, number>();
 
-/** About how many characters an input has as JSON. */
-export function charactersIn(input: Record<string, unknown>): number {
-  const known = measured.get(input);
+function charactersIn(fields: Record<string, unknown>): number {
+  const known = measured.get(fields);
   if (known !== undefined) return known;
   let characters = 0;
-  for (const name in input) {
-    const value = input[name];
+  for (const name in fields) {
+    const value = fields[name];
     for (const text of Array.isArray(value) ? (value as unknown[]) : [value]) {
       if (typeof text !== 'string') continue;
       characters += text.length > SHORT_CHARACTERS ? JSON.stringify(text).length : text.length;
     }
   }
-  measured.set(input, characters);
+  measured.set(fields, characters);
   return characters;
 }

@@ -10,7 +10,7 @@ export interface ServedRequest {
    * Undefined until the guard has run.
    */
   shareOf?: string;
-  /** How many characters of inputs of tasks the lists of the request have read. */
+  /** How many characters of the inputs and metadata of tasks the lists of the request have read. */
   listedCharacters?: number;
 }
 
