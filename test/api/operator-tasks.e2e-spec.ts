@@ -139,6 +139,21 @@ describe('the tasks of all keys', () => {
     await act(id, 'cancel');
   });
 
+  it('are claimed a minute after their release, if a paid call may be in flight', async () => {
+    const id = await hangingTask();
+    await queued.stopWork();
+    await queued.database.query(
+      `update tasks_live set worker_id = 'gone', losses = 0, lease_until = now() + interval '1 hour', submitted_at = now()
+       where id = $1`,
+      [id],
+    );
+    for (let nth = 0; nth < 2; nth += 1) expect((await act(id, 'release')).status).toBe(200);
+    const left = 'select losses, lease_until - now() between $2 and $3 as waits from tasks_live where id = $1';
+    const { rows } = await queued.database.query(left, [id, '30 s', '61 s']);
+    expect(rows).toEqual([{ losses: -1, waits: true }]);
+    await act(id, 'cancel');
+  });
+
   it('are cancelled and failed by an operator, whoever owns them', async () => {
     const cancelled = await hangingTask();
     expect((await act(cancelled, 'cancel')).body).toMatchObject({ status: 'failed', error_code: 'task_cancelled' });

@@ -172,7 +172,7 @@ export class ProviderRun implements Run {
     this.task.upstream_id = upstreamId; // set before the write, which may fail, because a cancel needs the job's id
     const held = await this.write(() => this.services.queue.submitAccepted(this.lease, upstreamId, requestId));
     if (!held) throw await this.lease.whyRevoked();
-    this.lease.isCalling = false;
+    this.lease.isCalling = announcesJob(upstreamId);
   }
 
   async resubmitting(): Promise<void> {

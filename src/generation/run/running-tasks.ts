@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Config } from '../../platform/config/config.ts';
+import { type Clocks, elapsedMs, readClocks } from '../../platform/run/clocks.ts';
 import { Metrics } from '../../platform/observe/measuring/metrics.ts';
 import type { StopReason } from '../../providers/contract/provider.ts';
 import { DatabaseClock } from '../../tasks/queue/database-clock.ts';
@@ -19,8 +20,8 @@ export interface Lease extends NotedLease {
   readonly slot: Slot;
   /** false for a task from a restored backup, because a paid call for it may have been made after the backup. */
   readonly mayBuy: boolean;
-  /** When the claim or the last renewal of the lease was sent, on the monotonic clock. */
-  renewedAtMs: number;
+  /** When the claim or the last renewal of the lease was sent. */
+  renewedAt: Clocks;
   /** Whether a paid call is in flight. False again once the id of the call's job is known. */
   isCalling: boolean;
   /** Whether the provider has confirmed that it cancelled the job before the job ran. */
@@ -29,9 +30,10 @@ export interface Lease extends NotedLease {
   /** Reads why the lease no longer holds, and stops the run for that reason. Call when a write reports a lost lease. */
   whyRevoked(foundBy?: 'heartbeat' | 'write'): Promise<LeaseLost>;
   /**
-   * Checks that the lease still holds. This process may have been frozen for longer than its lease. Then another worker
-   * may have claimed the task.
-   * @throws LeaseLost
+   * Checks that a paid call of the run may still be made, and renews the lease if it was not renewed for two heartbeats.
+   * This process may have been frozen, and another worker may have claimed the task. During a shutdown the call is made,
+   * because the next claim could not know that it was not.
+   * @throws LeaseLost when the lease is lost, or the run was stopped for any other reason
    */
   assertHeld(): Promise<void>;
 }
@@ -124,13 +126,14 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
         this.logger.warn({ event: 'lease.lost', task_id: id, attempt });
     });
     signal.addEventListener('abort', logLoss);
+    const lost = () => new LeaseLost(`Claim ${attempt} no longer holds task ${id}.`);
     const lease: Lease = {
       id,
       attempt,
       signal,
       slot,
       mayBuy: !isRestored(this.config, task.created_at),
-      renewedAtMs: task.claim_sent_ms,
+      renewedAt: task.claim_sent,
       moments: new RunMoments(task, () => this.clock.nowMs()),
       isCalling: false,
       isCancelledUnrun: false,
@@ -139,13 +142,14 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
         const reason = await this.revocationReason(lease);
         if (reason === 'lease_lost' && !signal.aborted) leaseLost(foundBy);
         lease.stop(reason);
-        return new LeaseLost(`Claim ${attempt} no longer holds task ${id}.`);
+        return lost();
       },
       assertHeld: async () => {
-        const askedMs = performance.now();
-        if (askedMs - lease.renewedAtMs < this.config.taskLeaseS * 1000) return;
+        if (signal.aborted && signal.reason !== ('shutdown' satisfies StopReason)) throw lost();
+        if (elapsedMs(lease.renewedAt) < 2 * this.config.taskHeartbeatS * 1000) return;
+        const sentAt = readClocks();
         if (!(await this.queue.renew([lease])).has(id)) throw await lease.whyRevoked();
-        lease.renewedAtMs = askedMs;
+        lease.renewedAt = sentAt;
       },
     };
     return lease;
@@ -154,7 +158,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
   private async renewAll(): Promise<void> {
     const leases = [...this.leases.values()];
     if (leases.length === 0) return;
-    const sentAtMs = performance.now();
+    const sentAt = readClocks();
     let kept: Set<string>;
     try {
       kept = await this.queue.renew(leases);
@@ -166,18 +170,18 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
     }
     this.noteRenewal(
       leases.filter(({ id }) => kept.has(id)),
-      sentAtMs,
+      sentAt,
     );
     for (const lease of leases) {
       if (!kept.has(lease.id) && this.leases.get(lease.id) === lease) void lease.whyRevoked('heartbeat');
     }
   }
 
-  private noteRenewal(renewed: Lease[], sentAtMs: number): void {
+  private noteRenewal(renewed: Lease[], sentAt: Clocks): void {
     if (renewed.length === 0) return;
-    const oldestMs = Math.min(...renewed.map(({ renewedAtMs }) => renewedAtMs));
-    this.margin = this.config.taskLeaseS - (performance.now() - oldestMs) / 1000;
-    for (const lease of renewed) lease.renewedAtMs = sentAtMs;
+    const oldestMs = Math.max(...renewed.map(({ renewedAt }) => elapsedMs(renewedAt)));
+    this.margin = this.config.taskLeaseS - oldestMs / 1000;
+    for (const lease of renewed) lease.renewedAt = sentAt;
   }
 
   /**

@@ -5,6 +5,7 @@ import { pause } from '../wire/pause.ts';
 import { runJobs } from '../jobs/run-jobs.ts';
 import type { Accepted } from '../jobs/submit-once.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
+import { paidCall } from '../wire/paid-call.ts';
 import { parseReply } from '../wire/reply-schema.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
 import { runFailure, submitFailure } from './comfy-errors.ts';
@@ -124,7 +125,7 @@ export class ComfyRun {
     const idOf = (reply: UpstreamReply) => parseReply(submitted, reply.json).prompt_id;
     const job = await acceptedJob({
       provider: 'comfyui',
-      call: comfyFetch(request, '/prompt', { method: 'POST', json }),
+      call: paidCall(this.run, () => comfyFetch(request, '/prompt', { method: 'POST', json })),
       idOf,
       requestIdOf: () => undefined,
       refused: (reply) => submitFailure(request, reply),

@@ -104,11 +104,9 @@ export async function uploadImage(request: ProviderRequest, image: InputImage, s
   form.append('image', await openAsBlob(image.path, { type }), `${hash}.${EXTENSIONS[type]}`);
   form.append('type', 'input');
   form.append('subfolder', UPLOAD_FOLDER);
-  const reply = await comfyFetch(request, '/upload/image', { method: 'POST', body: form, signal }).catch(
-    (error: unknown) => {
-      throw uploadUnanswered(error);
-    },
-  );
+  const reply = await comfyFetch(request, '/upload/image', { method: 'POST', form, signal }).catch((error: unknown) => {
+    throw uploadUnanswered(error);
+  });
   const { name, subfolder } = parseReply(upload, reply.json);
   if (reply.status >= 300 || name === undefined) throw uploadRefused(request, reply);
   return subfolder ? `${subfolder}/${name}` : name;

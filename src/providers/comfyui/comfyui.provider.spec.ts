@@ -75,7 +75,7 @@ function aRun(more: Partial<Run> = {}): Run & Recorded {
     partialImage: () => undefined,
     progress: (percent) => void recorded.percents.push(percent),
     tokens: () => undefined,
-    assertHeld: async () => undefined,
+    assertHeld: async () => void recorded.acts.push('checked'),
     submitting: async () => void recorded.acts.push(`submitting after ${stub.submits.length}`),
     callingAgain: async () => undefined,
     fewer: () => undefined,
@@ -448,7 +448,7 @@ describe('submitting once', () => {
   it('records the intent before and the id after, and the id is that of the run', async () => {
     const run = aRun();
     await comfyui.prepare(aRequest()).generate(run);
-    expect(run.acts).toEqual(['submitting after 0', promptId(TASK, 0)]);
+    expect(run.acts).toEqual(['submitting after 0', 'checked', 'checked', promptId(TASK, 0)]);
     expect(promptId(TASK, 0)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 

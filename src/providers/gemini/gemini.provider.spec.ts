@@ -349,7 +349,7 @@ describe('several pictures', () => {
 
   it('are made by one call each', async () => {
     expect(await provider.prepare(three()).generate(run)).toHaveLength(3);
-    expect([stub.submits, run.calls]).toEqual([3, ['submitting']]);
+    expect([stub.submits, run.calls, run.checks]).toEqual([3, ['submitting'], 2 * 3]);
   });
 
   it('are not lost because one call was throttled: only that call is retried', async () => {

@@ -19,7 +19,7 @@ const FILE = 'file';
 export const declaredOf = ({ upstream }: ProviderRequest): DeclaredBinding => upstream.declared!;
 
 /** A call whose slots are all filled. */
-export type FilledCall = Pick<UpstreamCall, 'method' | 'headers' | 'json' | 'body'> & { path: string };
+export type FilledCall = Pick<UpstreamCall, 'method' | 'headers' | 'json' | 'form'> & { path: string };
 
 /**
  * Puts values into a call. In a path each value is one segment, whatever it contains. In a header no value can end the
@@ -32,7 +32,7 @@ export async function fillCall(request: ProviderRequest, call: DeclaredCall, val
     ...(call.method && { method: call.method }),
     headers: { ...headersOf(call, valueOf), ...authOf(request) },
     ...(call.json && { json: fillTemplate(call.json, valueOf) ?? {} }),
-    ...(call.form && { body: await formOf(request, call.form, valueOf) }),
+    ...(call.form && { form: await formOf(request, call.form, valueOf) }),
   };
 }
 

@@ -122,7 +122,7 @@ it('submits in the words of the declaration, polls and fetches', async () => {
   const [submit] = stub.requests;
   expect([submit!.method, submit!.path, submit!.key]).toEqual(['POST', '/v1/jobs', 'right']);
   expect(submit!.fields).toEqual({ text: 'a fox', shape: 'landscape', seed: 7, ref: base.taskId });
-  expect(run.calls).toEqual(['submitting', 'submitted job/1']);
+  expect([run.calls, run.checks]).toEqual([['submitting', 'submitted job/1'], 2]);
   expect(run.percents).toContain(40);
   expect(run.sentSeeds).toEqual([7]);
 });
@@ -274,6 +274,7 @@ it.each(['..', '.', 'a,b', 'a b', '?', 'x'.repeat(300), ''])(
 
 it('may answer the submit with the result itself', async () => {
   const outputs = await made(httpCalls, atOnce());
+  expect(run.checks).toBe(2 * 2); // two calls
   expect(outputs.map((output) => bytesOf(output).subarray(1, 4).toString())).toEqual(['PNG', 'PNG']);
   expect(stub.requests).toHaveLength(2);
 });

@@ -103,7 +103,7 @@ describe.each(INTERFACES)('the job adapter of %s', (name, wire) => {
 
   it('records the intent, then the job, and continues the job after a crash without another submit', async () => {
     const [first] = await ground.made(film);
-    expect(run.calls).toEqual(['submitting', `submitted ${jobs()[0]}`]);
+    expect([run.calls, run.checks]).toEqual([['submitting', `submitted ${jobs()[0]}`], 2]);
     const again = ground.freshRun(jobs()[0], true);
     expect(await ground.made(film, again)).toEqual([first]);
     expect([stub.submits, again.calls]).toEqual([1, []]);

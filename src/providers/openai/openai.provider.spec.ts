@@ -77,7 +77,7 @@ describe('images', () => {
     expect(outputs).toHaveLength(n);
     expect(new Set(outputs.map((output) => (output as Buffer).toString('base64'))).size).toBe(n);
     expect(stub.submits).toBe(1);
-    expect(run.calls).toEqual(['submitting']);
+    expect([run.calls, run.checks]).toEqual([['submitting'], 2]);
   });
 
   it('sends the quality, unless the model is to choose it', async () => {

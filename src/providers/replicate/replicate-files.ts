@@ -39,10 +39,10 @@ const dataUrl = async ({ contentType, path }: InputImage): Promise<string> =>
   `data:${contentType};base64,${await readFile(path, 'base64')}`;
 
 async function upload(request: ProviderRequest, image: InputImage, signal: AbortSignal): Promise<string> {
-  const body = new FormData();
+  const form = new FormData();
   const extension = image.contentType.slice('image/'.length);
-  body.append('content', await openAsBlob(image.path, { type: image.contentType }), `image.${extension}`);
-  const call = { method: 'POST', body, timeoutMs: UPLOAD_TIMEOUT_MS, signal } as const;
+  form.append('content', await openAsBlob(image.path, { type: image.contentType }), `image.${extension}`);
+  const call = { method: 'POST', form, timeoutMs: UPLOAD_TIMEOUT_MS, signal } as const;
   const reply = await callReplicate(request, '/files', call).catch((error: unknown) => {
     if (!(error instanceof UpstreamFailure)) throw error;
     throw new ProviderError('provider_unavailable', { billing: 'none', cause: networkCause('replicate', error) });

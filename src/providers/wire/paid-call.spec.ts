@@ -36,7 +36,7 @@ const watched = (body: string | FormData) => () =>
   new WatchedCall({ timeoutMs: 60_000, maxAnswerBytes: 1_000 }).fetch(url, { method: 'POST', body });
 const WAYS: [name: string, send: () => Promise<unknown>][] = [
   ['JSON', fetchBy({ json: { prompt: 'a cat' } })],
-  ['a form', fetchBy({ body: form() })],
+  ['a form', fetchBy({ form: form() })],
   ['JSON of an SDK', watched('{"prompt":"a cat"}')],
   ['a form of an SDK', watched(form())],
 ];

@@ -7,9 +7,9 @@ type Payer = Pick<Run, 'assertHeld'>;
 const payer = new AsyncLocalStorage<Payer>();
 
 /**
- * Makes one paid call of a run. It checks twice that the run still holds its task: before the call, and before the last
- * piece of the body. In between the connection is opened and images are uploaded, which takes time. If the process is
- * frozen then for longer than its lease, another worker claims the task and makes the call.
+ * Makes one paid call of a run. It checks that the run still holds its task, before the call and, if the call has a
+ * body, before the last piece of it. In between the connection is opened and images are uploaded, which takes time. If
+ * the process is frozen then for longer than its lease, another worker claims the task and makes the call.
  * @param send is called in the context of the run, in which `checkBeforeLastPiece` finds it
  * @throws LeaseLost
  */

@@ -84,7 +84,9 @@ export function streamForm(form: FormData): StreamedBody & { contentType: string
   const parts: (Buffer | Blob)[] = [];
   for (const [name, value] of form) {
     const isFile = typeof value !== 'string';
-    const file = isFile ? `; filename="${escaped(value.name)}"\r\nContent-Type: ${value.type}` : '';
+    const file = isFile
+      ? `; filename="${escaped(value.name)}"\r\nContent-Type: ${value.type || 'application/octet-stream'}`
+      : '';
     parts.push(
       Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${escaped(name)}"${file}\r\n\r\n`),
       isFile ? value : Buffer.from(value.replace(/\r?\n|\r/g, '\r\n')),

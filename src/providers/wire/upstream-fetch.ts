@@ -39,8 +39,8 @@ export interface UpstreamCall {
   headers?: Record<string, string>;
   /** Sent as JSON; may contain `InlineImage`s. */
   json?: unknown;
-  /** Sent unchanged, if there is no `json`. */
-  body?: Buffer | FormData;
+  /** Sent if there is no `json`. */
+  form?: FormData;
   /** Milliseconds from the call to the last byte of the answer. Missing: 60,000. */
   timeoutMs?: number;
   /** Missing for a paid call, which is never interrupted. */
@@ -104,7 +104,7 @@ async function notePoll(reply: Promise<UpstreamReply>): Promise<UpstreamReply> {
 }
 
 async function send(url: string, call: UpstreamCall): Promise<UpstreamReply> {
-  const { method = 'GET', body, timeoutMs = TIMEOUT_MS, signal } = call;
+  const { method = 'GET', timeoutMs = TIMEOUT_MS, signal } = call;
   let sent = method === 'GET';
   const fresh = method === 'GET' ? null : clientOnFreshConnection(new URL(url).origin, () => (sent = true));
   const streamed = streamOf(call);
@@ -120,7 +120,7 @@ async function send(url: string, call: UpstreamCall): Promise<UpstreamReply> {
           dispatcher: fresh ?? readAgent,
           method,
           headers: { accept: 'application/json', ...headers },
-          body: streamed?.stream ?? (body as Buffer | undefined),
+          body: streamed?.stream,
           signal,
         });
         answered(response.statusCode);
@@ -136,9 +136,9 @@ async function send(url: string, call: UpstreamCall): Promise<UpstreamReply> {
   }
 }
 
-function streamOf({ json, body }: UpstreamCall): (StreamedBody & { contentType: string }) | null {
+function streamOf({ json, form }: UpstreamCall): (StreamedBody & { contentType: string }) | null {
   if (json !== undefined) return { ...streamJson(json), contentType: 'application/json' };
-  return body instanceof FormData ? streamForm(body) : null;
+  return form ? streamForm(form) : null;
 }
 
 function largeAnswers(url: string): Turns {

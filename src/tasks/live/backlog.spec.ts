@@ -5,7 +5,7 @@ it('ends the longest queues when all together are over the limit', async () => {
   const backlog = new Backlog();
   const queues = [10, 500, 20, 400].map((size) => {
     const queue = new LiveQueue({ read: async () => [] });
-    queue.pushIds(Array.from({ length: size }, (_, at) => `task_${at}`));
+    queue.pushUnfinished(Array.from({ length: size }, (_, at) => `task_${at}`));
     backlog.add(queue);
     return queue;
   });

@@ -1,5 +1,5 @@
 import type { StreamPace } from './stream-pace.ts';
-import type { ChangedTasks } from '../sql/changed-tasks.ts';
+import { type ChangedTasks, MAX_CHANGED } from '../sql/changed-tasks.ts';
 import type { ShownTask, TaskStatus } from '../record/task.entity.ts';
 import type { CachedTasks } from '../queue/task-cache.ts';
 import { Backlog } from './backlog.ts';
@@ -30,6 +30,26 @@ function following(meanwhile: (publish: (task: ShownTask) => void) => void) {
   );
   return { follow, watching };
 }
+
+it('sends nothing newer than the ends that a resume has missed, if these are too many for once', async () => {
+  let publish = (_task: ShownTask): void => undefined;
+  const end = (id: string) => ({ ...task(2, 'succeeded'), id });
+  const missed = Array.from({ length: MAX_CHANGED }, (_, nth) => `missed_${nth}`);
+  const endedSince = async () => {
+    publish(end('newer'));
+    return missed;
+  };
+  const follow = new FollowTasks(
+    { watchKey: (_key: string, watcher: typeof publish) => (publish = watcher) } as unknown as TaskFeed,
+    { find: async (id: string) => end(id) } as unknown as CachedTasks,
+    { endedSince, unfinished: async () => ['unfinished'] } as unknown as ChangedTasks,
+    { add: () => undefined } as unknown as Backlog,
+    { turnOf: () => null } as unknown as StreamPace,
+  );
+  const sent: string[] = [];
+  for await (const { id } of await follow.followAll('key', { endedSinceMs: 0 })) sent.push(id);
+  expect(sent).toEqual(missed);
+});
 
 describe('a task that ends while it begins to be followed', () => {
   it('is sent in its end, and the queue ends', async () => {

@@ -80,8 +80,8 @@ export class FollowTasks {
     this.backlog.add(queue);
     queue.states.whenClosed(this.feed.watchKey(apiKeyId, (task) => queue.push(task)));
     try {
-      if (endedSinceMs !== undefined) await this.replay(queue, apiKeyId, endedSinceMs, isKnown);
-      queue.pushIds(await this.changed.unfinished([apiKeyId]));
+      const isWhole = endedSinceMs === undefined || (await this.replay(queue, apiKeyId, endedSinceMs, isKnown));
+      if (isWhole) queue.pushUnfinished(await this.changed.unfinished([apiKeyId]));
     } catch (error) {
       queue.states.close();
       throw error;
@@ -89,15 +89,23 @@ export class FollowTasks {
     return queue.states;
   }
 
+  /**
+   * Queues the ends that the subscriber has missed. If there are too many, it gets the oldest, and nothing newer, which
+   * would move its position past the rest. Then its queue ends, and it resumes.
+   * @returns whether these were all
+   */
   private async replay(
     queue: LiveQueue,
     apiKeyId: string,
     sinceMs: number,
     isKnown: FollowAllOptions['isKnown'],
-  ): Promise<void> {
+  ): Promise<boolean> {
     const ended = await this.changed.endedSince(apiKeyId, sinceMs);
-    queue.pushIdsFirst(isKnown ? ended.filter((id) => !isKnown(id)) : ended);
-    if (ended.length === MAX_CHANGED) queue.endWhenEmpty(); // then the subscriber resumes and gets the rest
+    const missed = isKnown ? ended.filter((id) => !isKnown(id)) : ended;
+    const isWhole = ended.length < MAX_CHANGED;
+    if (isWhole) queue.pushMissed(missed);
+    else queue.sendOnly(missed);
+    return isWhole;
   }
 
   private async read(ids: string[]): Promise<ShownTask[]> {

@@ -26,7 +26,7 @@ describe('a live queue', () => {
     const queue = new LiveQueue({ read: async (ids) => ids.map((id) => task(id, 1, 'succeeded')) });
     queue.push(task('newer', 1, 'succeeded'));
     queue.push(task('both', 2, 'succeeded'));
-    queue.pushIdsFirst(['missed', 'both']);
+    queue.pushMissed(['missed', 'both']);
     expect([await next(queue), await next(queue), await next(queue)]).toEqual(['missed:1', 'both:2', 'newer:1']);
   });
 
@@ -124,7 +124,7 @@ describe('a live queue', () => {
         return ids.filter((id) => id !== 'task_7').map((id) => task(id, 3));
       },
     });
-    queue.pushIds(Array.from({ length: 250 }, (_, at) => `task_${at}`));
+    queue.pushUnfinished(Array.from({ length: 250 }, (_, at) => `task_${at}`));
     queue.push(task('late', 1));
     const seen: string[] = [];
     for (let at = 0; at < 250; at++) seen.push(await next(queue));
@@ -140,7 +140,7 @@ describe('a live queue', () => {
         return [task('a', 8)];
       },
     });
-    queue.pushIds(['a']);
+    queue.pushUnfinished(['a']);
     expect(await next(queue)).toBe('a:9');
     queue.push(task('b', 1));
     expect(await next(queue)).toBe('b:1');
@@ -176,14 +176,34 @@ describe('a live queue', () => {
     expect(await next(queue)).toBe('b:1');
   });
 
-  it('skips states that were sent before, and ends when empty if asked to', async () => {
+  it('skips states that were sent before', async () => {
     const queue = new LiveQueue({ read: async () => [task('b', 7)] });
     queue.skip('a', 4);
     queue.push(task('a', 4));
-    queue.pushIds(['b']);
-    queue.endWhenEmpty();
-    queue.push(task('c', 1));
-    expect([await next(queue), await next(queue)]).toEqual(['b:7', 'end']);
+    queue.pushUnfinished(['b']);
+    expect(await next(queue)).toBe('b:7');
+  });
+
+  it('sends only what a resume has missed, and ends, if that is not all', async () => {
+    const queue = new LiveQueue({ read: async (ids) => ids.map((id) => task(id, 1, 'succeeded')) });
+    queue.push(task('newer', 1, 'succeeded'));
+    queue.sendOnly(['missed']);
+    queue.push(task('newest', 1, 'succeeded'));
+    expect([await next(queue), await next(queue)]).toEqual(['missed:1', 'end']);
+  });
+
+  it('sends the end of a task that was queued unfinished after the ends that wait already', async () => {
+    const queue = new LiveQueue({ read: async (ids) => ids.map((id) => task(id, 5, 'succeeded')) });
+    queue.pushUnfinished(['a']);
+    queue.push(task('earlier', 1, 'succeeded'));
+    expect([await next(queue), await next(queue)]).toEqual(['earlier:1', 'a:5']);
+  });
+
+  it('does not send an older state of a task whose end a resume has missed', async () => {
+    const queue = new LiveQueue({ read: async (ids) => ids.map((id) => task(id, 5, 'succeeded')) });
+    queue.push(task('a', 4));
+    queue.pushMissed(['a']);
+    expect([await next(queue), queue.size]).toEqual(['a:5', 0]);
   });
 });
 

@@ -42,6 +42,8 @@ export class LiveQueue {
   /** Waiting tasks in the order of sending; null if only the id is in memory. */
   private readonly waiting = new Map<string, ShownTask | null>();
   private rows = 0;
+  /** Those that were queued by id and were unfinished then. */
+  private readonly unfinished = new Set<string>();
   /** The last sent sequence of each task. */
   private readonly sent = new Map<string, number>();
   private isEnding = false;
@@ -77,23 +79,28 @@ export class LiveQueue {
     this.states.wake();
   }
 
-  /** Queues tasks by id: each is sent in the state that it has when it is due. */
-  pushIds(ids: Iterable<string>): void {
-    for (const id of ids) {
-      if (!this.waiting.has(id) && this.waiting.size < MAX_WAITING) this.waiting.set(id, null);
-    }
-    this.states.wake();
+  /**
+   * Queues unfinished tasks by id: each is sent in the state that it has when it is due. If it has ended by then, its end
+   * is sent after the ends that wait already.
+   */
+  pushUnfinished(ids: readonly string[]): void {
+    for (const id of ids) if (!this.waiting.has(id)) this.unfinished.add(id);
+    this.pushIds(ids);
   }
 
   /**
-   * Queues tasks by id before all that wait already. A resume relies on this: the ends that it missed have earlier times
-   * than those that arrived since.
+   * Queues ended tasks by id before all that wait already. A resume relies on this: the ends that it missed have earlier
+   * times than those that arrived since.
    */
-  pushIdsFirst(ids: Iterable<string>): void {
+  pushMissed(ids: readonly string[]): void {
     const others = [...this.waiting];
     this.waiting.clear();
     this.pushIds(ids);
-    for (const [id, task] of others) this.waiting.set(id, task);
+    for (const [id, task] of others) {
+      const isOutdated = task !== null && !isFinal(task.status) && this.waiting.has(id);
+      if (isOutdated) this.rows -= 1;
+      else this.waiting.set(id, task);
+    }
   }
 
   /** Marks the states up to this sequence as sent. */
@@ -101,10 +108,11 @@ export class LiveQueue {
     this.remember(id, sequence);
   }
 
-  /** Accepts no further states; the queued ones are still sent. */
-  endWhenEmpty(): void {
+  /** Sends these tasks and nothing else, then ends. */
+  sendOnly(ids: readonly string[]): void {
     this.isEnding = true;
-    this.states.wake();
+    this.clear();
+    this.pushIds(ids);
   }
 
   /** Ends at once because the subscriber has left too much unread. The subscriber must connect again and resume. */
@@ -170,8 +178,12 @@ export class LiveQueue {
       const waiting = this.waiting.get(id);
       const task = found.get(id);
       if (waiting === undefined || (waiting !== null && waiting.sequence >= (task?.sequence ?? 0))) continue;
-      if (task && this.isUnsent(task) && (this.options.accepts?.(task) ?? true)) this.put(id, task);
-      else this.drop(id); // deleted, sent already, or outside the filter
+      if (!task || !this.isUnsent(task) || !(this.options.accepts?.(task) ?? true)) {
+        this.drop(id); // deleted, sent already, or outside the filter
+        continue;
+      }
+      if (isFinal(task.status) && this.unfinished.has(id)) this.drop(id); // the end goes behind the others
+      this.put(id, task);
     }
   }
 
@@ -184,6 +196,13 @@ export class LiveQueue {
     return (this.sent.get(task.id) ?? 0) < task.sequence;
   }
 
+  private pushIds(ids: readonly string[]): void {
+    for (const id of ids) {
+      if (!this.waiting.has(id) && this.waiting.size < MAX_WAITING) this.waiting.set(id, null);
+    }
+    this.states.wake();
+  }
+
   private put(id: string, task: ShownTask | null): void {
     if (this.waiting.get(id)) this.rows -= 1;
     if (task) this.rows += 1;
@@ -193,6 +212,7 @@ export class LiveQueue {
   private drop(id: string): void {
     if (this.waiting.get(id)) this.rows -= 1;
     this.waiting.delete(id);
+    this.unfinished.delete(id);
   }
 
   private remember(id: string, sequence: number): void {
@@ -203,6 +223,7 @@ export class LiveQueue {
 
   private clear(): void {
     this.waiting.clear();
+    this.unfinished.clear();
     this.rows = 0;
   }
 }

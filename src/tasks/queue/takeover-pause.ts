@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
+import { readClocks } from '../../platform/run/clocks.ts';
 
 const CHECK_EVERY_MS = 1_000;
 
@@ -59,8 +60,3 @@ export class TakeoverPause implements OnModuleInit, OnApplicationShutdown {
     return this.heartbeatMs + 1_000;
   }
 }
-
-const readClocks = (): { wallMs: number; monotonicMs: number } => ({
-  wallMs: Date.now(),
-  monotonicMs: performance.now(),
-});

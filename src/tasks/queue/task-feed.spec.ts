@@ -21,15 +21,23 @@ const A_POLL_MS = 20_000;
 
 describe('the poll for ends whose event was lost', () => {
   let feed: TaskFeed;
+  /** How far back each poll has looked for the ends of keys, in seconds. */
+  let backs: number[];
+  let readsFail: boolean;
 
   beforeEach(async () => {
     jest.useFakeTimers();
-    const changed = { endedOf: async () => [], endedWithin: async () => ['task_delivered', 'task_missed'] };
-    feed = new TaskFeed(
-      bus,
-      { findStored: async (id: string) => ended(id) } as unknown as ReadTasks,
-      changed as unknown as ChangedTasks,
-    );
+    [backs, readsFail] = [[], false];
+    const endedWithin = async (_keys: string[], seconds: number) => {
+      backs.push(Math.round(seconds));
+      return ['task_delivered', 'task_missed'];
+    };
+    const changed = { endedOf: async () => [], endedWithin };
+    const findStored = async (id: string) => {
+      if (readsFail) throw new Error('the database is away');
+      return ended(id);
+    };
+    feed = new TaskFeed(bus, { findStored } as unknown as ReadTasks, changed as unknown as ChangedTasks);
     await feed.onApplicationBootstrap();
   });
 
@@ -44,5 +52,19 @@ describe('the poll for ends whose event was lost', () => {
     feed.watchKey('key_1', ({ id }) => delivered.push(id));
     await jest.advanceTimersByTimeAsync(2 * A_POLL_MS);
     expect(delivered).toEqual(['task_missed']);
+  });
+
+  it('looks back to the last poll that delivered all', async () => {
+    const delivered: string[] = [];
+    feed.watchKey('key_1', ({ id }) => delivered.push(id));
+    readsFail = true;
+    await jest.advanceTimersByTimeAsync(5 * A_POLL_MS);
+    expect(backs.length).toBeGreaterThanOrEqual(5);
+    expect(backs.at(-1)).toBeGreaterThanOrEqual(4 * 12 + 25);
+    expect(delivered).toEqual([]);
+    readsFail = false;
+    await jest.advanceTimersByTimeAsync(2 * A_POLL_MS);
+    expect(delivered).toEqual(['task_delivered', 'task_missed']);
+    expect(backs.at(-1)).toBeLessThanOrEqual(15 + 25);
   });
 });

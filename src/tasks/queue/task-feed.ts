@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Bus } from '../../platform/events/bus.ts';
+import { elapsedMs, readClocks } from '../../platform/run/clocks.ts';
 import { Interval } from '../../platform/run/interval.ts';
 import { ChangedTasks } from '../sql/changed-tasks.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
@@ -20,8 +21,8 @@ const CHUNK = 500;
  * nothing. A subscriber then gets the end this much later.
  */
 export const POLL_S = 15;
-/** How far back a poll looks for ends: longer than the time since the last poll plus the longest commit. */
-const LOOK_BACK_S = 2 * POLL_S + 10;
+/** How far a poll looks back for ends, beyond the last complete poll: longer than the longest commit takes. */
+const LOOK_BACK_S = 25;
 /**
  * The most ended tasks that a process remembers to have delivered, so that a poll neither reads nor delivers them
  * again.
@@ -32,7 +33,7 @@ const REMEMBERED_ENDS = 50_000;
  * Publishes changes of tasks to watchers in every process. In the process that made a change, the watchers get the row
  * at once. Other processes get the id and read the row once for all their watchers. A watcher may miss states, but gets
  * the others in the order of their sequence. After the bus was disconnected, watchers get the latest state again. If
- * the event of an end is lost, the next poll delivers the end, if the database answers.
+ * the event of an end is lost, the next poll delivers the end, once the database answers.
  */
 @Injectable()
 export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -43,8 +44,10 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     maxSize: REMEMBERED_ENDS, // `max` would reserve 1 MB at once
     sizeCalculation: () => 1,
   });
+  /** When the last poll began that delivered all missed ends. */
+  private completeAt = readClocks();
   private readonly polls = new Interval(async () => {
-    await this.deliverMissedEnds(LOOK_BACK_S);
+    await this.poll();
     return POLL_S * (0.8 + Math.random() * 0.2); // jitter: processes started together do not poll together
   });
 
@@ -56,7 +59,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
 
   async onApplicationBootstrap(): Promise<void> {
     this.bus.subscribe(TOPIC, (bodies) => void this.readChanged(bodies.map(parseChange)));
-    this.bus.onReconnect((missedS) => void this.afterReconnect(missedS));
+    this.bus.onReconnect(() => void this.afterReconnect());
     await this.bus.start();
     this.polls.start(POLL_S);
   }
@@ -103,29 +106,33 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
    * Called after events were lost. Delivers the current state of every watched task, and of the unfinished and ended
    * tasks of watched keys.
    */
-  private async afterReconnect(missedS: number): Promise<void> {
+  private async afterReconnect(): Promise<void> {
     await this.readAndDeliver([...this.ofTask.keys()]);
     await this.deliverUnfinished();
-    await this.deliverMissedEnds(missedS + LOOK_BACK_S);
+    await this.poll();
   }
 
   private async deliverUnfinished(): Promise<void> {
     for (const apiKeyIds of chunks([...this.ofKey.keys()])) {
-      await this.readAndDeliver(await this.idsOrNone(this.changed.unfinished(apiKeyIds)));
+      await this.readAndDeliver(await this.idsOrNull(this.changed.unfinished(apiKeyIds)));
     }
   }
 
   /** Delivers the ends whose event never arrived. */
-  private async deliverMissedEnds(backS: number): Promise<void> {
+  private async poll(): Promise<void> {
+    const begunAt = readClocks();
+    const backS = elapsedMs(this.completeAt) / 1000 + LOOK_BACK_S;
+    let isComplete = true;
     for (const taskIds of chunks([...this.ofTask.keys()])) {
-      const ids = await this.idsOrNone(this.changed.endedOf(taskIds));
-      this.countLate(ids);
-      await this.readAndDeliver(ids);
+      const ids = await this.idsOrNull(this.changed.endedOf(taskIds));
+      this.countLate(ids ?? []);
+      isComplete = (await this.readAndDeliver(ids)) && isComplete;
     }
     for (const apiKeyIds of chunks([...this.ofKey.keys()])) {
-      const ids = await this.idsOrNone(this.changed.endedWithin(apiKeyIds, backS));
-      await this.readAndDeliver(this.countLate(ids));
+      const ids = await this.idsOrNull(this.changed.endedWithin(apiKeyIds, backS));
+      isComplete = (await this.readAndDeliver(ids && this.countLate(ids))) && isComplete;
     }
+    if (isComplete) this.completeAt = begunAt;
   }
 
   /** Counts the ends that were not delivered before. @returns the ids of their tasks */
@@ -135,23 +142,30 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     return late;
   }
 
-  /** The ids, or none while the database is down. The next poll covers the same time. */
-  private idsOrNone(ids: Promise<string[]>): Promise<string[]> {
+  /** The ids; null while the database is down. The next poll covers the same time. */
+  private idsOrNull(ids: Promise<string[]>): Promise<string[] | null> {
     return ids.catch((err: unknown) => {
       this.logger.warn({ event: 'feed.poll_failed', err });
-      return [];
+      return null;
     });
   }
 
-  private async readAndDeliver(ids: string[]): Promise<void> {
-    for (const chunk of chunks(ids)) {
+  /** @returns whether all ids were known and could be read; if not, the next poll delivers the ends among them */
+  private async readAndDeliver(ids: string[] | null): Promise<boolean> {
+    let isComplete = ids !== null;
+    for (const chunk of chunks(ids ?? [])) {
       await Promise.all(
         chunk.map(async (id) => {
-          const task = await this.reads.findStored(id).catch(() => null); // the next poll delivers it
-          if (task) this.deliver(task);
+          try {
+            const task = await this.reads.findStored(id);
+            if (task) this.deliver(task);
+          } catch {
+            isComplete = false;
+          }
         }),
       );
     }
+    return isComplete;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Clocks } from '../../platform/run/clocks.ts';
 import type { Task } from './task.entity.ts';
 import type { RunMoments } from './moment.ts';
 
@@ -18,8 +19,8 @@ export interface NotedLease extends LeaseRef {
 export interface ClaimedTask extends Task {
   /** Seconds left until the deadline when the task was claimed, measured by the database's clock. */
   remaining_s: number;
-  /** When the claim was sent, on the monotonic clock of this process. The lease began no earlier. */
-  claim_sent_ms: number;
+  /** When this process sent the claim. The lease began no earlier. */
+  claim_sent: Clocks;
 }
 
 export interface Claim {

@@ -59,9 +59,12 @@ export class ChangedTasks {
     return this.ids(ENDED_SINCE, [apiKeyId, sinceMs]);
   }
 
-  /** @param seconds back from now */
-  endedWithin(apiKeyIds: readonly string[], seconds: number): Promise<string[]> {
-    return this.ids(ENDED_WITHIN, [apiKeyIds, seconds]);
+  /**
+   * Tasks in the order in which they ended.
+   * @param seconds back from now
+   */
+  async endedWithin(apiKeyIds: readonly string[], seconds: number): Promise<string[]> {
+    return (await this.ids(ENDED_WITHIN, [apiKeyIds, seconds])).toReversed();
   }
 
   endedOf(taskIds: readonly string[]): Promise<string[]> {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
 import { equalsOrdered, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { readClocks } from '../../platform/run/clocks.ts';
 import type { Claim, ClaimedTask } from '../record/lease.ts';
 import { NOTHING_OF_END, type TaskStatus } from '../record/task.entity.ts';
 import { LowShare } from './low-share.ts';
@@ -197,7 +198,7 @@ const CLAIM_RESERVED = claim('tasks.claim_reserved', {
 const UNLOCKED_FOR_MS = 5_000;
 
 type Row = (Claimed | { id: null }) & { candidates: number };
-type Claimed = Omit<ClaimedTask, 'claim_sent_ms'> & { was: TaskStatus };
+type Claimed = Omit<ClaimedTask, 'claim_sent'> & { was: TaskStatus };
 
 /** Raw SQL because the claim is the most frequent write: one statement and one commit. */
 @Injectable()
@@ -231,7 +232,7 @@ export class ClaimTasks {
     const { turns, gathered, share } = this.share.next(limit);
     const withTurns = exceptKeys !== null || (turns > 0 && this.wasFull);
     const values = [limit, WORKER_ID, taskLeaseS, taskMaxAttempts, includeExpired, held];
-    const claim_sent_ms = performance.now();
+    const claim_sent = readClocks();
     const rows = await this.run([...values, withTurns ? turns : 0, gathered, share], exceptKeys);
     const tasks = rows.filter((row): row is Claimed & { candidates: number } => row.id !== null);
     const started = tasks.filter(({ was }) => was === 'queued');
@@ -239,7 +240,7 @@ export class ClaimTasks {
     const full = (rows[0]?.candidates ?? 0) >= limit;
     this.share.count({ normal: started.length - low, low }, full && !withTurns);
     if (!exceptKeys) this.wasFull = full;
-    return { tasks: tasks.map((task) => Object.assign(task, { claim_sent_ms })), full };
+    return { tasks: tasks.map((task) => Object.assign(task, { claim_sent })), full };
   }
 
   private async run(values: unknown[], exceptKeys: string[] | null): Promise<Row[]> {

@@ -4,10 +4,18 @@ import { SHOWN_OF_LIVE, type ShownTask } from '../record/task.entity.ts';
 import { isOneOf, locked } from './locked-rows.ts';
 import { AT_ONCE, RELEASED } from './renew-leases.ts';
 
+/** SQL: whether a paid call was announced, and its id is not known. */
+const IS_UNKNOWN = 't.submitted_at is not null and t.upstream_id is null';
+/** As long as a call that creates a job may take. */
+const UNKNOWN_CALL_S = 60;
+
 /**
  * Takes tasks away from their workers. The attempt rises, so that no later write of the worker takes effect, not even a
  * renewal. `losses` falls, because the next claim raises it although no worker was lost. A task that was given back is
  * left out: it already waits for a claim, and `losses` would fall once too often.
+ *
+ * If the id of a paid call is not known yet, the call may be in flight. The next claim then waits for UNKNOWN_CALL_S,
+ * because it could not find the job of that call, and would pay for it a second time.
  *
  * `coalesce` keeps the planner off the index of all leases.
  */
@@ -17,8 +25,9 @@ const TAKE: Statement = {
     with ${locked('$1')}
     update tasks_live t
     set attempt = t.attempt + 1, losses = t.losses - 1, worker_id = null, sequence = t.sequence + 1,
-        lease_until = ${AT_ONCE}
+        lease_until = case when ${IS_UNKNOWN} then now() + interval '${UNKNOWN_CALL_S} s' else ${AT_ONCE} end
     where ${isOneOf('select id from locked where attempt > 0')} and coalesce(t.lease_until, '-infinity') >= ${RELEASED}
+      and not (${IS_UNKNOWN} and t.worker_id is null)
     returning ${SHOWN_OF_LIVE}`,
 };
 

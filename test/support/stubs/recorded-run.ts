@@ -41,7 +41,12 @@ export class RecordedRun implements Run {
     this.partials.push(image);
   }
 
-  async assertHeld(): Promise<void> {}
+  /** How often a paid call has checked that the run still holds its task. */
+  checks = 0;
+
+  async assertHeld(): Promise<void> {
+    this.checks += 1;
+  }
 
   async submitting(): Promise<void> {
     this.calls.push('submitting');
