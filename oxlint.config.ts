@@ -4,7 +4,7 @@ import { APP_FOLDERS, forbiddenInApp } from './scripts/app-borders.ts';
 
 /**
  * The rooms of `src` and the rooms that each of them may import. docs/architecture.md draws the same table.
- * The files beside the rooms, such as `main.ts` and `service.ts`, assemble the rooms and may import all of them.
+ * The files beside the rooms, such as `main.ts` and `start-service.ts`, assemble the rooms and may import all of them.
  */
 export const ROOMS: Record<string, readonly string[]> = {
   errors: [],

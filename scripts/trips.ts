@@ -66,7 +66,7 @@ async function count(
 ): Promise<Record<string, string[]>> {
   const dataDir = process.env.DATA_DIR ?? (await mkdtemp(join(tmpdir(), 'darkroom-trips-')));
   const [{ startService }, { loadConfig }, { newApiKey }] = await Promise.all([
-    built('service.js'),
+    built('start-service.js'),
     built('platform/config/config.js'),
     built('auth/credentials/api-key-format.js'),
   ]);

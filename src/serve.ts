@@ -4,7 +4,7 @@ import type { Config } from './platform/config/config.ts';
 import type { Environment } from './platform/config/environment.ts';
 import { logProcess } from './platform/observe/logging/log-process.ts';
 import { reloadLogLevels } from './platform/observe/logging/reload-levels.ts';
-import { startService } from './service.ts';
+import { startService } from './start-service.ts';
 import { welcome } from './welcome.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { FirstKey } from './service.ts';
+import type { FirstKey } from './start-service.ts';
 import type { Config } from './platform/config/config.ts';
 
 /** The lamp that the dashboard shows too, in the nearest of the 256 colours of a terminal. */

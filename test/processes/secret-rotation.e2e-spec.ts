@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { checkInstallation } from '../../src/cli/installation/installation-checks.ts';
 import { loadConfig } from '../../src/platform/config/config.ts';
 import { Secrets } from '../../src/platform/config/secrets.ts';
-import { type Service, startService } from '../../src/service.ts';
+import { type Service, startService } from '../../src/start-service.ts';
 import { testEnv } from '../support/test-env.ts';
 import { aCat, Api, aFailure } from '../support/clients/api.ts';
 import { Browser } from '../support/clients/browser.ts';

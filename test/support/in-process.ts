@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { rm } from 'node:fs/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { loadCheckedConfig } from '../../src/checked-config.ts';
-import { startService } from '../../src/service.ts';
+import { startService } from '../../src/start-service.ts';
 import { Api } from './clients/api.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 import { testEnv } from './test-env.ts';

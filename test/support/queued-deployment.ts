@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { loadCheckedConfig } from '../../src/checked-config.ts';
-import { type Service, startService } from '../../src/service.ts';
+import { type Service, startService } from '../../src/start-service.ts';
 import { type InProcess, startInProcess } from './in-process.ts';
 import { aFailure, Api } from './clients/api.ts';
 import { anotherKey } from './clients/graphql-keys.ts';
