@@ -161,7 +161,7 @@ export class ProviderRegistry implements OnModuleInit {
     return rows.length > 0 ? { currency: this.file.currency, rows } : null;
   }
 
-  /** The prices for a model, those of its own declaration first. */
+  /** All prices in which to look for one of a model: those of its own declaration first, then all of the price list. */
   private pricesOf(modelId: string): readonly Price[] {
     const model = findModel(modelId);
     return model && model.prices.length > 0 ? [...declaredPrices(model), ...this.file.prices] : this.file.prices;

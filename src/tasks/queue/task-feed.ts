@@ -150,7 +150,10 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     });
   }
 
-  /** @returns whether all ids were known and could be read; if not, the next poll delivers the ends among them */
+  /**
+   * @param ids null if they could not be read
+   * @returns whether every task was read; if not, the next poll delivers those that have ended
+   */
   private async readAndDeliver(ids: string[] | null): Promise<boolean> {
     let isComplete = ids !== null;
     for (const chunk of chunks(ids ?? [])) {

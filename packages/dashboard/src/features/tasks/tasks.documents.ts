@@ -21,7 +21,7 @@ export const TaskPage = graphql(
   [TaskRowFields],
 );
 
-/** Reads only ids and states: the tasks that a bulk action will change. */
+/** Finds the tasks that a bulk action will change. Reads only their ids and states. */
 export const TaskIds = graphql(`
   query TaskIds($filter: TaskFilter, $after: String) {
     tasks(filter: $filter, after: $after, first: 100) {
