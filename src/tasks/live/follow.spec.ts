@@ -31,24 +31,39 @@ function following(meanwhile: (publish: (task: ShownTask) => void) => void) {
   return { follow, watching };
 }
 
-it('sends nothing newer than the ends that a resume has missed, if these are too many for once', async () => {
-  let publish = (_task: ShownTask): void => undefined;
+describe('a resume', () => {
   const end = (id: string) => ({ ...task(2, 'succeeded'), id });
-  const missed = Array.from({ length: MAX_CHANGED }, (_, nth) => `missed_${nth}`);
-  const endedSince = async () => {
-    publish(end('newer'));
-    return missed;
-  };
-  const follow = new FollowTasks(
-    { watchKey: (_key: string, watcher: typeof publish) => (publish = watcher) } as unknown as TaskFeed,
-    { find: async (id: string) => end(id) } as unknown as CachedTasks,
-    { endedSince, unfinished: async () => ['unfinished'] } as unknown as ChangedTasks,
-    { add: () => undefined } as unknown as Backlog,
-    { turnOf: () => null } as unknown as StreamPace,
-  );
-  const sent: string[] = [];
-  for await (const { id } of await follow.followAll('key', { endedSinceMs: 0 })) sent.push(id);
-  expect(sent).toEqual(missed);
+
+  /** A task ends while the missed ends are read. @returns the ids that are sent before the stream ends or is idle */
+  async function sentAfter(missed: string[]): Promise<string[]> {
+    let publish = (_task: ShownTask): void => undefined;
+    const endedSince = async () => {
+      publish(end('newer'));
+      return missed;
+    };
+    const follow = new FollowTasks(
+      { watchKey: (_key: string, watcher: typeof publish) => (publish = watcher) } as unknown as TaskFeed,
+      { find: async (id: string) => end(id) } as unknown as CachedTasks,
+      { endedSince, unfinished: async () => ['unfinished'] } as unknown as ChangedTasks,
+      { add: () => undefined } as unknown as Backlog,
+      { turnOf: () => null } as unknown as StreamPace,
+    );
+    const sent: string[] = [];
+    for await (const { id } of await follow.followAll('key', { endedSinceMs: 0 })) {
+      sent.push(id);
+      if (id === 'unfinished') break;
+    }
+    return sent;
+  }
+
+  it('sends the ends that it has missed before those that arrive meanwhile', async () => {
+    expect(await sentAfter(['missed_1', 'missed_2'])).toEqual(['missed_1', 'missed_2', 'newer', 'unfinished']);
+  });
+
+  it('sends nothing newer than the missed ends, if these are too many for once', async () => {
+    const missed = Array.from({ length: MAX_CHANGED }, (_, nth) => `missed_${nth}`);
+    expect(await sentAfter(missed)).toEqual(missed);
+  });
 });
 
 describe('a task that ends while it begins to be followed', () => {
