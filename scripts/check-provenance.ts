@@ -69,9 +69,6 @@ async function main(): Promise<void> {
   // Imported from dist: the service's sources have decorators, which Node cannot strip.
   const dist = (path: string) => import(new URL(`../dist/${path}`, import.meta.url).href);
   const { Provenance } = (await dist('provenance/provenance.js')) as typeof import('../src/provenance/provenance.ts');
-  const { Metrics } = (await dist(
-    'platform/observe/measuring/metrics.js',
-  )) as typeof import('../src/platform/observe/measuring/metrics.ts');
   const { loadConfig } = (await dist('platform/config/config.js')) as typeof import('../src/platform/config/config.ts');
 
   const credential = makeSigningCredential();
@@ -86,7 +83,7 @@ async function main(): Promise<void> {
 
   for (const mode of ['metadata', 'c2pa']) {
     const paths = { C2PA_CERT: join(folder, 'cert.pem'), C2PA_KEY: join(folder, 'key.pem') };
-    const provenance = new Provenance(loadConfig({ PROVENANCE: mode, ...paths }), new Metrics());
+    const provenance = new Provenance(loadConfig({ PROVENANCE: mode, ...paths }));
     for (const [name, contentType, bytes] of await originals()) {
       const [original, path] = [join(folder, name), join(folder, `${mode}-${name}`)];
       writeFileSync(original, bytes);

@@ -1,12 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { FastifyReply } from 'fastify';
-import { Counter } from 'prom-client';
 import { IsNull, Not, Repository } from 'typeorm';
 import type { Caller } from '../auth/access/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { stopCounting } from '../platform/http/admission/load-bounds.ts';
-import { Metrics } from '../platform/observe/measuring/metrics.ts';
+import { counter } from '../platform/observe/measuring/declare.ts';
 import { readIdempotencyKey, type ReservedKey } from '../tasks/acts/idempotency.ts';
 import { TasksService } from '../tasks/acts/tasks.service.ts';
 import { Call, newCallId } from './call.entity.ts';
@@ -63,6 +62,11 @@ const FAILURE_KEPT_UNTIL = `now() + interval '10 seconds'`;
 /** No client can send such an idempotency key: the keys of clients are printable. */
 const reservedKey = (callId: string): string => `\u0001${callId}`;
 
+const joinedCalls = counter(
+  'darkroom_calls_joined_total',
+  'Retries that got the task of an earlier attempt instead of a new one.',
+);
+
 /**
  * Calls that are answered with a task or its outcome. A client repeats such a call when its connection breaks. So a
  * call without an Idempotency-Key is recorded before its task, and a retry gets the task of an earlier attempt.
@@ -70,7 +74,6 @@ const reservedKey = (callId: string): string => `\u0001${callId}`;
 @Injectable()
 export class CallsService {
   private readonly logger = new Logger('calls');
-  private readonly joined: Counter;
 
   constructor(
     private readonly tasks: TasksService,
@@ -81,14 +84,7 @@ export class CallsService {
     private readonly leases: JoinLeases,
     private readonly writes: WriteCalls,
     @InjectRepository(Call) private readonly rows: Repository<Call>,
-    metrics: Metrics,
-  ) {
-    this.joined = new Counter({
-      name: 'darkroom_calls_joined_total',
-      help: 'Retries that got the task of an earlier attempt instead of a new one.',
-      registers: [metrics.registry],
-    });
-  }
+  ) {}
 
   /**
    * Finds the task of an earlier attempt, or creates one. With an Idempotency-Key, only the key decides. Without one, a
@@ -159,7 +155,7 @@ export class CallsService {
     const { reply, fingerprint } = request;
     const delivery = this.observe(request, id, retry);
     this.holdLease(id, retry, reply);
-    this.joined.inc();
+    joinedCalls.inc();
     const joined = { isReplay: true, isShared, delivery };
     if (task_id !== null) return { ...joined, taskId: task_id };
     const { taskId } = await create(async () => ({ key: reservedKey(id), requestHash: fingerprint }));

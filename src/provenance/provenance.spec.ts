@@ -7,7 +7,6 @@ import sharp, { type Sharp } from 'sharp';
 import { makeSigningCredential } from '../../test/support/servers/certificate.ts';
 import { film } from '../../test/support/stubs/media.ts';
 import { loadConfig } from '../platform/config/config.ts';
-import { Metrics } from '../platform/observe/measuring/metrics.ts';
 import { C2paSigner } from './c2pa/c2pa-signer.ts';
 import { checkCredential } from './c2pa/check-credential.ts';
 import { readCredential } from './c2pa/credential.ts';
@@ -34,7 +33,7 @@ afterAll(async () => {
 });
 
 function provenanceWith(settings: Record<string, string> = {}): Provenance {
-  const provenance = new Provenance(loadConfig(settings), new Metrics());
+  const provenance = new Provenance(loadConfig(settings));
   // The lines of this class go to a logger that tests cannot silence in any other way.
   Object.assign(provenance, { logger: { debug: () => undefined, warn: () => undefined, error: () => undefined } });
   opened.push(provenance);

@@ -1,8 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { open, rm } from 'node:fs/promises';
-import { Counter } from 'prom-client';
 import { Config } from '../platform/config/config.ts';
-import { Metrics } from '../platform/observe/measuring/metrics.ts';
+import { counter } from '../platform/observe/measuring/declare.ts';
 import { free } from '../platform/run/owned-bytes.ts';
 import type { StorageBody } from '../platform/storage/storage.ts';
 import { C2paSigner } from './c2pa/c2pa-signer.ts';
@@ -29,6 +28,12 @@ export interface Output extends MadeBy {
   contentType: string;
 }
 
+const marked = counter(
+  'darkroom_outputs_marked_total',
+  'Outputs by their mark: metadata, c2pa, kept (the provider had signed it), none (it could not be marked).',
+  ['mark'],
+);
+
 /**
  * Marks outputs as made by a model: with XMP, and with PROVENANCE=c2pa also with a signed C2PA manifest that covers the
  * XMP. Marking never fails a task: a mark that cannot be added is left out.
@@ -37,20 +42,10 @@ export interface Output extends MadeBy {
 export class Provenance implements OnModuleDestroy {
   private readonly logger = new Logger('provenance');
   private readonly signer: C2paSigner | null;
-  private readonly marked: Counter<'mark'>;
 
   /** @throws ConfigError */
-  constructor(
-    private readonly config: Config,
-    metrics: Metrics,
-  ) {
+  constructor(private readonly config: Config) {
     this.signer = config.provenance === 'c2pa' ? new C2paSigner(readCredential(config)) : null;
-    this.marked = new Counter({
-      name: 'darkroom_outputs_marked_total',
-      help: 'Outputs by their mark: metadata, c2pa, kept (the provider had signed it), none (it could not be marked).',
-      labelNames: ['mark'],
-      registers: [metrics.registry],
-    });
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -90,7 +85,7 @@ export class Provenance implements OnModuleDestroy {
   }
 
   private count(mark: 'metadata' | 'c2pa' | 'kept' | 'none', body: StorageBody): StorageBody {
-    this.marked.inc({ mark });
+    marked.inc({ mark });
     return body;
   }
 }

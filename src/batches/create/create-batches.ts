@@ -23,6 +23,7 @@ import { BatchEndsWorker } from '../end/batch-ends.worker.ts';
 import { BatchRows, type NewBatchRow } from '../sql/batch-rows.ts';
 import { type BatchEndpoint, BatchEndpoints, NATIVE_PATH, type TranslatedItem } from './batch-endpoints.ts';
 import { type GivenItem, readLines, readRequests } from './read-items.ts';
+import { METADATA } from '../../models/definition/parameters.ts';
 import { FROM_API } from '../../tasks/record/task-origin.ts';
 import { hasAtMost } from '../../platform/schema/code-points.ts';
 import { checkInput } from '../../platform/http/input.pipe.ts';
@@ -65,10 +66,6 @@ const MAX_INVALID = 100_000;
 /** The validated settings of a batch. Its `requests` are not validated yet. */
 type BatchSettings = Omit<CreateBatchInput, 'requests'> & { requests?: unknown };
 
-const MAX_PAIRS = 16;
-const MAX_KEY = 64;
-const MAX_VALUE = 512;
-
 /**
  * Validates everything but the endpoint and the items.
  * @throws ApiError for the first fault
@@ -90,16 +87,16 @@ function readBatch({ requests, ...rest }: Record<string, unknown>): BatchSetting
 /** The metadata of a batch has the same limits as the metadata of a task. @throws ApiError */
 function assertMetadata(metadata: Record<string, string>): void {
   const pairs = Object.entries(metadata);
-  if (pairs.length > MAX_PAIRS) {
-    const message = `metadata must have at most ${MAX_PAIRS} entries.`;
+  if (pairs.length > METADATA.pairs) {
+    const message = `metadata must have at most ${METADATA.pairs} entries.`;
     throw new ApiError('too_many_items', { param: 'metadata', message });
   }
   for (const [key, value] of pairs) {
     const isBadText = [key, value].some((text) => text.includes('\0') || !text.isWellFormed());
     if (isBadText) throw new ApiError('invalid_unicode', { param: 'metadata' });
     if (key === '') throw new ApiError('invalid_value', { param: 'metadata', message: 'A key must not be empty.' });
-    if (hasAtMost(key, MAX_KEY) && hasAtMost(value, MAX_VALUE)) continue;
-    const message = `Keys of metadata have at most ${MAX_KEY} characters, values at most ${MAX_VALUE}.`;
+    if (hasAtMost(key, METADATA.key) && hasAtMost(value, METADATA.value)) continue;
+    const message = `Keys of metadata have at most ${METADATA.key} characters, values at most ${METADATA.value}.`;
     throw new ApiError('string_too_long', { param: 'metadata', message });
   }
 }

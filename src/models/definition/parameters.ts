@@ -85,12 +85,15 @@ export function parametersOf(
   };
 }
 
+/** The bounds of metadata: pairs, and characters of a key and of a value. */
+export const METADATA = { pairs: 16, key: 64, value: 512 } as const;
+
 const metadata: ParameterSchema = {
   type: 'object',
-  description: 'Up to 16 key-value pairs of text, stored with the task and returned unchanged.',
-  maxProperties: 16,
-  propertyNames: { type: 'string', description: 'A key.', minLength: 1, maxLength: 64 },
-  additionalProperties: { type: 'string', description: 'A value.', maxLength: 512 },
+  description: `Up to ${METADATA.pairs} key-value pairs of text, stored with the task and returned unchanged.`,
+  maxProperties: METADATA.pairs,
+  propertyNames: { type: 'string', description: 'A key.', minLength: 1, maxLength: METADATA.key },
+  additionalProperties: { type: 'string', description: 'A value.', maxLength: METADATA.value },
 };
 
 const SHARED: Record<string, ParameterSchema> = {
