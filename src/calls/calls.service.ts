@@ -27,8 +27,8 @@ export interface CallRequest {
   /** Whether the response waits for the end of the task. */
   waits: boolean;
   /**
-   * Identifies the MCP message that made the call. Missing for other interfaces: only clients of MCP may cancel a call and
-   * leave its connection open.
+   * Identifies the MCP message that made the call. Missing for other interfaces: only clients of MCP may cancel a call
+   * and leave its connection open.
    */
   message?: string;
 }

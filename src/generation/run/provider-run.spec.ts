@@ -22,3 +22,23 @@ describe('the progress of a run', () => {
     await run.close();
   });
 });
+
+describe('a paid call of a run', () => {
+  it('is in flight from the announcement of a job until the id of the job is known', async () => {
+    const { signal } = new AbortController();
+    const lease = { moments: { nowMs: () => 0 }, mayBuy: true, isCalling: true, signal } as unknown as Parts[1];
+    const queue = { submitAccepted: async () => true };
+    const run = new ProviderRun(
+      { upstream_id: null } as Parts[0],
+      lease,
+      { provider: 'fal' } as Parts[2],
+      { queue } as unknown as Parts[3],
+    );
+    const seen: boolean[] = [];
+    for (const ids of ['job_1', 'job_1,?', 'job_1,job_2']) {
+      await run.submitted(ids);
+      seen.push(lease.isCalling);
+    }
+    expect(seen).toEqual([false, true, false]);
+  });
+});

@@ -30,9 +30,9 @@ export interface Lease extends NotedLease {
   /** Reads why the lease no longer holds, and stops the run for that reason. Call when a write reports a lost lease. */
   whyRevoked(foundBy?: 'heartbeat' | 'write'): Promise<LeaseLost>;
   /**
-   * Checks that a paid call of the run may still be made, and renews the lease if it was not renewed for two heartbeats.
-   * This process may have been frozen, and another worker may have claimed the task. During a shutdown the call is made,
-   * because the next claim could not know that it was not.
+   * Checks that a paid call of the run may still be made. Renews the lease if it was not renewed for two heartbeats:
+   * this process may have been frozen, and another worker may have claimed the task. During a shutdown the call is
+   * made, because the next claim could not know that it was not.
    * @throws LeaseLost when the lease is lost, or the run was stopped for any other reason
    */
   assertHeld(): Promise<void>;

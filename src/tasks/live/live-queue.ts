@@ -80,8 +80,8 @@ export class LiveQueue {
   }
 
   /**
-   * Queues unfinished tasks by id: each is sent in the state that it has when it is due. If it has ended by then, its end
-   * is sent after the ends that wait already.
+   * Queues unfinished tasks by id: each is sent in the state that it has when it is due. If it has ended by then, its
+   * end is sent after the ends that wait already.
    */
   pushUnfinished(ids: readonly string[]): void {
     for (const id of ids) if (!this.waiting.has(id)) this.unfinished.add(id);
@@ -89,8 +89,8 @@ export class LiveQueue {
   }
 
   /**
-   * Queues ended tasks by id before all that wait already. A resume relies on this: the ends that it missed have earlier
-   * times than those that arrived since.
+   * Queues ended tasks by id before all that wait already. A resume relies on this: the ends that it missed have
+   * earlier times than those that arrived since.
    */
   pushMissed(ids: readonly string[]): void {
     const others = [...this.waiting];

@@ -8,7 +8,7 @@ import { POLL_S } from '../queue/task-feed.ts';
  * waits for several keys in one batch of ends may take longer.
  */
 const LONGEST_COMMIT_MS = 8_000;
-/** The longest time that the poll for lost events takes to read the ends. */
+/** Time for the poll for lost events to read the ends. Nothing enforces it: a busy database may take longer. */
 const LONGEST_POLL_MS = 2_000;
 /**
  * How far a resume goes back. The time of an end is the beginning of its transaction, but the end becomes visible at

@@ -9,8 +9,8 @@ const CHARACTERS_PER_S = 8_388_608;
 const PACED_CHARACTERS = 8_192;
 
 /**
- * Bounds how fast long inputs and metadata are sent to the streams of an API key, since each state contains them. Without
- * the bound, a thousand streams with inputs of 192 kB held up all other requests for seconds.
+ * Bounds how fast long inputs and metadata are sent to the streams of an API key, since each state contains them.
+ * Without the bound, a thousand streams with inputs of 192 kB held up all other requests for seconds.
  */
 @Injectable()
 export class StreamPace {

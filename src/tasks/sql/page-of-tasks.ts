@@ -21,8 +21,8 @@ export type Listed = Pick<ShownTask, 'id' | 'sequence'>;
 
 /**
  * The most characters of inputs and metadata, as JSON, in the lists of one request. A list that passes it ends early,
- * after at least one task. Without it a hundred of the longest inputs are an answer of 19 MB, whose making holds up all other requests
- * for a third of a second.
+ * after at least one task. Without it a hundred of the longest inputs are an answer of 19 MB, whose making holds up all
+ * other requests for a third of a second.
  */
 export const LISTED_CHARACTERS = 262_144;
 
@@ -44,7 +44,7 @@ export const charactersOf = ({ input, metadata }: Texts): number => charactersIn
 
 /** Longer texts are measured as JSON, where a control character takes six. */
 const SHORT_CHARACTERS = 250;
-/** An input is measured once for all lists and streams that show it. */
+/** Fields are measured once for all lists and streams that show it. */
 const measured = new WeakMap<object, number>();
 
 function charactersIn(fields: Record<string, unknown>): number {

@@ -33,7 +33,7 @@ const DELETE_HISTORY = `
 
 /**
  * Deletes what an endpoint has received and was to receive, in pieces. The purge of events takes rows that were locked
- * meanwhile. An endpoint may have a million rows. While one statement deleted them all, the deliveries of all keys would
+ * meanwhile. An endpoint may have a million rows. If one statement deleted them all, the deliveries of all keys would
  * wait for its lock.
  */
 export async function deleteHistory(manager: EntityManager, endpointId: string): Promise<void> {
