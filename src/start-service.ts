@@ -100,11 +100,11 @@ export async function startService(config: Config): Promise<Service> {
     process.emitWarning('TASK_PARTITION_DAYS is ignored, and refused from 0.2 on: unset it.');
   }
   await refuseUnsupported(config);
-  await traces.start(config);
   const secrets = new Secrets(await loadSecretKeys(config));
   const database = await openDatabase(config);
   let dataSource: DataSource | undefined;
   try {
+    await traces.start(config);
     await prepareDatabase(config, database.url);
     // Connects before Nest, because Nest closes nothing if one of its providers cannot be made.
     dataSource = await connectDataSource(database.url, poolOf(config));
@@ -141,12 +141,13 @@ export async function startService(config: Config): Promise<Service> {
         .stop(0)
         .catch(() => undefined);
       await app.close().catch(() => undefined);
+      await ops?.close();
       throw error;
     }
   } catch (error) {
     // The embedded server runs as long as it has a client, so the connections are closed first.
     if (dataSource?.isInitialized) await dataSource.destroy().catch(() => undefined);
-    await database.leave();
+    await leave(database);
     throw error;
   }
 }

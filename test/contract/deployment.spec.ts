@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
-import { parse } from 'yaml';
+import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
 
 const run = promisify(execFile);
 const [, command] = /^HEALTHCHECK .*\\\n\s*CMD (\[.*\])$/m.exec(readFileSync('Dockerfile', 'utf8'))!;
@@ -28,8 +28,8 @@ describe('the health check of the image', () => {
 
 describe('the proxy in front of several processes', () => {
   it('is trusted by those of the compose file', () => {
-    const options = { merge: true };
-    const { services } = parse(readFileSync('docker-compose.yml', 'utf8'), options) as {
+    const options = { schema: CORE_SCHEMA.withTags(mergeTag) };
+    const { services } = load(readFileSync('docker-compose.yml', 'utf8'), options) as {
       services: Record<string, { environment: Record<string, string> }>;
     };
     expect(services.api!.environment.TRUSTED_PROXIES).toBe('${TRUSTED_PROXIES:-172.16.0.0/12,192.168.0.0/16}');

@@ -1,7 +1,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
+import type { Declaration } from '../../models/declaration/declaration.ts';
 import { importComfy } from './import-comfy.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'darkroom-import-spec-'));
@@ -48,7 +49,7 @@ async function imported(graph: unknown, id: string, force = false) {
   writeFileSync(file, JSON.stringify(graph));
   const { seedIsTooLarge } = await importComfy(file, { id, force });
   const read = (extension: string) => readFileSync(join(folder, `${id}.${extension}`), 'utf8');
-  return { declaration: parse(read('yaml')), workflow: JSON.parse(read('json')), seedIsTooLarge };
+  return { declaration: load(read('yaml')) as Declaration, workflow: JSON.parse(read('json')), seedIsTooLarge };
 }
 
 it('makes slots of prompts, size, seed, steps and cfg', async () => {

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { stringify } from 'yaml';
+import { dump } from 'js-yaml';
 import { type AddedModel, addModel } from './add-model.ts';
 import { type GraphSlots, slotsIn } from './comfy-graph.ts';
 import { MAX_SEED } from '../../models/declaration/vocabulary.ts';
@@ -37,7 +37,7 @@ export async function importComfy(file: string, { id, baseUrl, force }: Imported
   try {
     const source = join(folder, `${id}.yaml`);
     writeFileSync(join(folder, `${id}.json`), `${JSON.stringify(slots.workflow, null, 2)}\n`);
-    writeFileSync(source, stringify(declarationOf(slots, { id, baseUrl }), { flowCollectionPadding: true }));
+    writeFileSync(source, dump(declarationOf(slots, { id, baseUrl })));
     return { ...(await addModel(source, { force })), seedIsTooLarge: (slots.seed ?? 0) > MAX_SEED };
   } catch (error) {
     throw new Error((error as Error).message.replaceAll(`${folder}/`, ''), { cause: error });

@@ -16,7 +16,7 @@ import { type Fault, type Path, pathText } from './fault.ts';
 
 /** The deepest nesting of a declaration, because people must be able to read it. */
 const MAX_DEPTH = 32;
-/** The most names and values. Some checks compare all values of a list with each other. */
+/** The most names and values of a declaration. Some checks compare all values of a list with each other. */
 const MAX_PARTS = 10_000;
 /** The most faults in `faults`. More would not help, because the operator corrects the first ones first. */
 const MAX_FAULTS = 50;
@@ -51,10 +51,12 @@ export class YamlFile {
   /**
    * @param name the name of the file, which each fault shows
    * @param bytes null if the file could not be read
+   * @param maxParts the most names and values
    */
   constructor(
     readonly name: string,
     bytes: Buffer | null,
+    private readonly maxParts = MAX_PARTS,
   ) {
     this.value = bytes === null ? undefined : this.read(bytes);
   }
@@ -119,9 +121,9 @@ export class YamlFile {
       this.faultAt(error.mark?.position ?? 0, [], error.reason);
       return undefined;
     }
-    const tooMany = this.events.filter(({ type }) => type !== EVENT_ID.POP)[MAX_PARTS];
+    const tooMany = this.events.filter(({ type }) => type !== EVENT_ID.POP)[this.maxParts];
     if (tooMany) {
-      this.faultAt(startOf(tooMany as Start) ?? 0, [], `has more than ${MAX_PARTS} names and values`);
+      this.faultAt(startOf(tooMany as Start) ?? 0, [], `has more than ${this.maxParts} names and values`);
       return undefined;
     }
     const value = this.readDocument();

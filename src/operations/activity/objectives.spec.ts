@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { countEvents, OBJECTIVES } from './objectives.ts';
 
 interface Rule {
@@ -9,7 +9,7 @@ interface Rule {
 }
 
 const rules = (
-  parse(readFileSync(new URL('../../../deploy/prometheus/rules.yml', import.meta.url), 'utf8')) as {
+  load(readFileSync(new URL('../../../deploy/prometheus/rules.yml', import.meta.url), 'utf8')) as {
     groups: { rules: Rule[] }[];
   }
 ).groups.flatMap((group) => group.rules);

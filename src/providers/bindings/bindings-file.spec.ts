@@ -78,10 +78,18 @@ describe('the prices of the PROVIDERS file', () => {
         /^line 3: per_image must be a decimal from 0 to 1000000 with at most 6 places, not /,
       ],
     ),
-    ['prices:\n  - { per_image: "0.1", per_image: "0.2" }', /^line 2: Map keys must be unique/],
+    ['prices:\n  - { per_image: "0.1", per_image: "0.2" }', 'line 2: duplicate key "per_image"'],
     ['budget: 5', /^line 1: unknown field "budget"; known are models, currency, prices/],
   ])('name the line and the value of the fault in %j', (yaml, fault) => {
     expect(faultsOf(yaml)).toEqual([typeof fault === 'string' ? fault : expect.stringMatching(fault)]);
+  });
+
+  it('may have thousands of rows, up to 100,000 names and values', () => {
+    const rows = (count: number) => `prices:\n${'  - { provider: openai, per_image: 1 }\n'.repeat(count)}`;
+    expect(read(rows(19_000)).prices).toHaveLength(19_000);
+    expect(faultsOf(rows(21_000))).toEqual([
+      expect.stringMatching(/^line \d+: has more than 100000 names and values$/),
+    ]);
   });
 
   it('report all faults at once', () => {

@@ -1,12 +1,15 @@
-import { isMap, isSeq, LineCounter, type Node, parseDocument, type Scalar, type YAMLMap } from 'yaml';
 import { catalog } from '../../models/catalog.ts';
+import { YamlFile } from '../../models/declaration/yaml-file.ts';
 import { type Config, ConfigError } from '../../platform/config/config.ts';
 import { readTextFile } from '../../platform/config/text-file.ts';
 import { loadTemplate } from '../comfyui/load-template.ts';
 import { type Binding, completeBinding, PROVIDER_NAMES, type ProviderName } from './binding.ts';
 import type { Price } from './price.ts';
 import { PricesReader } from './prices-reader.ts';
-import { YamlFields } from './yaml-fields.ts';
+import { type Fields, isMap, YamlFields } from './yaml-fields.ts';
+
+/** The most names and values. Lists of prices may have thousands of rows. */
+const MAX_PARTS = 100_000;
 
 const FIELDS = [
   'provider',
@@ -34,7 +37,7 @@ const NO_FILE: BindingsFile = { bindings: new Map(), currency: 'USD', prices: []
 
 /**
  * Reads the PROVIDERS file, YAML or JSON, and the files that it names.
- * @throws ConfigError with file, line and value of every fault
+ * @throws ConfigError with file, line and value of each of the first 50 faults
  */
 export function readBindings(config: Given): BindingsFile {
   const { providersFile: file } = config;
@@ -45,98 +48,85 @@ export function readBindings(config: Given): BindingsFile {
   } catch (error) {
     throw new ConfigError([`PROVIDERS names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code})`]);
   }
-  return new BindingsReader(file, text, config).read();
+  const yaml = new YamlFile(file, Buffer.from(text), MAX_PARTS);
+  const contents = yaml.faults.length > 0 ? NO_FILE : new BindingsReader(yaml, config).read();
+  if (yaml.faults.length === 0) return contents;
+  throw new ConfigError(yaml.faults.map(({ line, message }) => `${file}, line ${line}: ${message}`));
 }
 
 class BindingsReader {
-  private readonly lines = new LineCounter();
-  private readonly yaml: YamlFields;
-
   constructor(
-    file: string,
-    private readonly text: string,
+    private readonly file: YamlFile,
     private readonly config: Given,
-  ) {
-    this.yaml = new YamlFields(file, this.lines);
-  }
+  ) {}
 
   read(): BindingsFile {
-    const document = parseDocument(this.text, { lineCounter: this.lines });
-    for (const { message, pos } of document.errors) this.yaml.fault(pos[0], message.split('\n', 1)[0] as string);
-    const contents = this.yaml.faults.length > 0 ? NO_FILE : this.readRoot(document.contents);
-    if (this.yaml.faults.length > 0) throw new ConfigError(this.yaml.faults);
-    return contents;
-  }
-
-  private readRoot(root: Node | null): BindingsFile {
+    const root = this.file.value;
     if (!isMap(root)) {
-      this.yaml.fault(root?.range?.[0] ?? 0, 'there must be the field models, prices or both');
+      this.file.fault([], 'there must be the field models, prices or both');
       return NO_FILE;
     }
-    const fields = new Map(this.yaml.fieldsOf(root, ['models', 'currency', 'prices']));
-    const read = new PricesReader(this.yaml);
-    const given = <Value>(name: string, from: (node: Node | null) => Value, otherwise: Value): Value =>
-      fields.has(name) ? from(fields.get(name) ?? null) : otherwise;
+    const fields = new YamlFields(this.file, [], root);
+    fields.refuseUnknown(['models', 'currency', 'prices']);
+    const prices = new PricesReader(this.file);
     return {
-      bindings: given('models', (node) => this.readModels(node), NO_FILE.bindings),
-      currency: given('currency', (node) => read.currency(node), NO_FILE.currency),
-      prices: given('prices', (node) => read.prices(node), NO_FILE.prices),
+      bindings: fields.has('models') ? this.readModels(root.models) : NO_FILE.bindings,
+      currency: fields.has('currency') ? prices.currency(root.currency) : NO_FILE.currency,
+      prices: fields.has('prices') ? prices.prices(root.prices) : NO_FILE.prices,
     };
   }
 
-  private readModels(models: Node | null): Map<string, Binding[]> {
-    const ids = catalog.shipped.map(({ id }) => id);
-    if (isMap(models)) {
-      for (const { key } of models.items) this.refuseDeclared(key as Scalar);
-      const fields = this.yaml.fieldsOf(models, ids, 'model', (id) => catalog.find(id) !== undefined);
-      return new Map(fields.map(([id, list]) => [id, this.readList(id, list)]));
+  private readModels(models: unknown): Map<string, Binding[]> {
+    if (!isMap(models)) {
+      this.file.fault(['models'], 'models must map models to lists of bindings');
+      return new Map();
     }
-    this.yaml.fault(this.yaml.at(models), 'models must map models to lists of bindings');
-    return new Map();
+    for (const id of Object.keys(models)) this.refuseDeclared(id);
+    const ids = catalog.shipped.map(({ id }) => id);
+    new YamlFields(this.file, ['models'], models).refuseUnknown(ids, 'model', (id) => catalog.find(id) !== undefined);
+    return new Map(Object.entries(models).map(([id, list]) => [id, this.readList(id, list)]));
   }
 
   /** Adds a fault if the operator declares this model in a file. That file also contains its bindings. */
-  private refuseDeclared(key: Scalar): void {
-    const model = catalog.find(String(key.value));
-    if (model?.declared) this.yaml.fault(this.yaml.at(key), `declared in ${model.file}; put its bindings there`);
+  private refuseDeclared(id: string): void {
+    const model = catalog.find(id);
+    if (model?.declared) this.file.fault(['models', id], `declared in ${model.file}; put its bindings there`, 'key');
   }
 
-  private readList(modelId: string, list: Node | null): Binding[] {
-    if (!isSeq(list) || list.items.length === 0) {
-      this.yaml.fault(this.yaml.at(list), 'a model needs a list of at least one binding');
+  private readList(modelId: string, list: unknown): Binding[] {
+    if (!Array.isArray(list) || list.length === 0) {
+      this.file.fault(['models', modelId], 'a model needs a list of at least one binding');
       return [];
     }
-    return list.items.flatMap((item) => {
-      if (isMap(item)) return [this.readBinding(modelId, item)];
-      this.yaml.fault(this.yaml.at(item as Node), 'a binding must be a map of fields');
+    return list.flatMap((item, at) => {
+      if (isMap(item)) return [this.readBinding(modelId, at, item)];
+      this.file.fault(['models', modelId, at], 'a binding must be a map of fields');
       return [];
     });
   }
 
-  private readBinding(modelId: string, map: YAMLMap): Binding {
-    const fields = new Map(this.yaml.fieldsOf(map, FIELDS));
-    const text = (name: string) => this.yaml.scalar(fields, name, 'string') as string | undefined;
-    const provider = this.yaml.oneOf(fields, 'provider', PROVIDER_NAMES) as ProviderName | undefined;
+  private readBinding(modelId: string, at: number, values: Fields): Binding {
+    const fields = new YamlFields(this.file, ['models', modelId, at], values);
+    fields.refuseUnknown(FIELDS);
+    const text = (name: string) => fields.scalar(name, 'string') as string | undefined;
+    const provider = fields.oneOf('provider', PROVIDER_NAMES) as ProviderName | undefined;
     const model = text('model');
-    if (!fields.has('provider')) this.yaml.fault(this.yaml.at(map), 'a binding needs a provider');
+    if (!fields.has('provider')) fields.fault(null, 'a binding needs a provider');
     if (model === undefined && !fields.has('model') && provider !== 'sandbox') {
-      this.yaml.fault(this.yaml.at(map), "a binding needs a model, the provider's own name of it");
+      fields.fault(null, "a binding needs a model, the provider's own name of it");
     }
-    if (provider === 'comfyui' && model !== undefined) this.checkWorkflow(model, modelId, fields.get('model') ?? null);
+    if (provider === 'comfyui' && model !== undefined) checkWorkflow(fields, model, modelId);
     const baseUrl = text('base_url');
     if (baseUrl !== undefined && !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
-      this.yaml.fault(this.yaml.at(fields.get('base_url') ?? null), `base_url "${baseUrl}" is no http(s) address`);
+      fields.fault('base_url', `base_url "${baseUrl}" is no http(s) address`);
     }
-    const concurrency = this.yaml.scalar(fields, 'concurrency', 'number') as number | undefined;
+    const concurrency = fields.scalar('concurrency', 'number') as number | undefined;
     if (concurrency !== undefined && (!Number.isInteger(concurrency) || concurrency < 1)) {
-      this.yaml.fault(
-        this.yaml.at(fields.get('concurrency') ?? null),
-        `concurrency ${concurrency} must be a whole number from 1`,
-      );
+      fields.fault('concurrency', `concurrency ${concurrency} must be a whole number from 1`);
     }
     text('price_note');
     const credential = text('credential');
-    if (credential !== undefined) this.checkCredential(credential, fields.get('credential') ?? null);
+    if (typeof credential === 'string') this.checkCredential(fields, credential);
     return completeBinding(
       {
         provider: provider ?? 'sandbox',
@@ -144,8 +134,8 @@ class BindingsReader {
         ...(baseUrl === undefined ? {} : { baseUrl }),
         ...(fields.has('credential') ? { credential: credential ?? null } : {}),
         concurrency: concurrency ?? null,
-        durationPolicy: this.yaml.oneOf(fields, 'duration_policy', ['exact', 'nearest']) as Binding['durationPolicy'],
-        onUnknownOutcome: this.yaml.oneOf(fields, 'on_unknown_outcome', ['fail', 'resubmit']) as 'fail' | 'resubmit',
+        durationPolicy: fields.oneOf('duration_policy', ['exact', 'nearest']) as Binding['durationPolicy'],
+        onUnknownOutcome: fields.oneOf('on_unknown_outcome', ['fail', 'resubmit']) as 'fail' | 'resubmit',
       },
       this.config.credentials,
     );
@@ -155,19 +145,19 @@ class BindingsReader {
    * Adds a fault if both the variable and its `_FILE` form are set, or if that file is empty or cannot be read. The
    * variable may be unset.
    */
-  private checkCredential(variable: string, node: Node | null): void {
+  private checkCredential(fields: YamlFields, variable: string): void {
     try {
       this.config.secretOf(variable);
     } catch (error) {
-      this.yaml.fault(this.yaml.at(node), (error as Error).message);
+      fields.fault('credential', (error as Error).message);
     }
   }
+}
 
-  private checkWorkflow(name: string, modelId: string, node: Node | null): void {
-    try {
-      loadTemplate(name, modelId);
-    } catch (error) {
-      this.yaml.fault(this.yaml.at(node), `${modelId} cannot be served: ${(error as Error).message}`);
-    }
+function checkWorkflow(fields: YamlFields, name: string, modelId: string): void {
+  try {
+    loadTemplate(name, modelId);
+  } catch (error) {
+    fields.fault('model', `${modelId} cannot be served: ${(error as Error).message}`);
   }
 }

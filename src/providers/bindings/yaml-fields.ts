@@ -1,54 +1,63 @@
-import { isScalar, type LineCounter, type Node, type Scalar, type YAMLMap } from 'yaml';
+import type { Path } from '../../models/declaration/fault.ts';
+import type { YamlFile } from '../../models/declaration/yaml-file.ts';
 
-export type Fields = Map<string, Node | null>;
+export type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads the fields of a YAML file, and collects every fault with its file and line. */
+export const isMap = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A map in the PROVIDERS file. Adds every fault of its fields to the file. */
 export class YamlFields {
-  readonly faults: string[] = [];
-
   constructor(
-    private readonly file: string,
-    private readonly lines: LineCounter,
+    private readonly file: YamlFile,
+    private readonly path: Path,
+    private readonly values: Fields,
   ) {}
 
-  /** @param isTold whether an unknown name already has a fault of its own */
-  fieldsOf(
-    map: YAMLMap,
-    known: readonly string[],
-    what = 'field',
-    isTold: (name: string) => boolean = () => false,
-  ): [string, Node | null][] {
-    return map.items.map((pair) => {
-      const key = pair.key as Scalar;
-      const name = String(key.value);
-      if (!known.includes(name) && !isTold(name))
-        this.fault(this.at(key), `unknown ${what} "${name}"; known are ${known.join(', ')}`);
-      return [name, pair.value as Node | null];
-    });
+  /**
+   * Adds a fault for every name that is not in `known`.
+   * @param isTold whether an unknown name already has a fault of its own
+   */
+  refuseUnknown(known: readonly string[], what = 'field', isTold: (name: string) => boolean = () => false): void {
+    for (const name of Object.keys(this.values)) {
+      if (known.includes(name) || isTold(name)) continue;
+      this.file.fault(this.pathOf(name), `unknown ${what} "${name}"; known are ${known.join(', ')}`, 'key');
+    }
   }
 
-  scalar(fields: Fields, name: string, type: 'string' | 'number'): unknown {
-    if (!fields.has(name)) return undefined;
-    const node = fields.get(name) ?? null;
-    if (name === 'credential' && (node === null || (isScalar(node) && node.value === null))) return null;
-    if (isScalar(node) && typeof node.value === type && node.value !== '') return node.value;
-    this.fault(this.at(node), `${name} must be a ${type}`);
+  has(name: string): boolean {
+    return Object.hasOwn(this.values, name);
+  }
+
+  /** @returns undefined if the field is absent or wrong; null only for a credential, which may be null */
+  scalar(name: string, type: 'string' | 'number'): unknown {
+    if (!this.has(name)) return undefined;
+    const value = this.values[name];
+    if (name === 'credential' && value === null) return null;
+    if (typeof value === type && value !== '') return value;
+    this.fault(name, `${name} must be a ${type}`);
     return undefined;
   }
 
-  oneOf(fields: Fields, name: string, allowed: readonly string[]): string | undefined {
-    const value = this.scalar(fields, name, 'string') as string | undefined;
+  oneOf(name: string, allowed: readonly string[]): string | undefined {
+    const value = this.scalar(name, 'string') as string | undefined;
     if (value === undefined || allowed.includes(value)) return value;
-    this.fault(this.at(fields.get(name) ?? null), `unknown ${name} "${value}"; known are ${allowed.join(', ')}`);
+    this.fault(name, `unknown ${name} "${value}"; known are ${allowed.join(', ')}`);
     return undefined;
   }
 
-  at(node: Node | null): number {
-    return node?.range?.[0] ?? 0;
+  /** The text of a field in the file, because a number of JavaScript is not exact; null for a list or map. */
+  sourceOf(name: string): string | null {
+    const value = this.values[name];
+    return typeof value === 'string' ? value : (this.file.sourceOf(this.pathOf(name)) ?? null);
   }
 
-  /** @param offset in characters from the start of the file */
-  fault(offset: number, message: string): void {
-    this.faults.push(`${this.file}, line ${this.lines.linePos(offset).line || 1}: ${message}`);
+  /** @param name the wrong field; null if the whole map is wrong */
+  fault(name: string | null, message: string): void {
+    this.file.fault(name === null ? this.path : this.pathOf(name), message);
+  }
+
+  private pathOf(name: string): Path {
+    return [...this.path, name];
   }
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, stringify } from 'yaml';
+import { dump, load } from 'js-yaml';
 import { queryOnce } from '../faults/watch.ts';
 import { freePort } from '../free-port.ts';
 import { makeTestFolder } from '../test-context.ts';
@@ -55,7 +55,7 @@ export class PatroniCluster {
   private readonly ports = new Map<Name, number>();
   private readonly rests = new Map<Name, string>();
   private readonly agents = new Map<Name, ChildProcess>();
-  private readonly shared: Configuration = parse(readFileSync(CONFIGURATION, 'utf8'));
+  private readonly shared: Configuration = load(readFileSync(CONFIGURATION, 'utf8')) as Configuration;
   private etcd: ChildProcess | undefined;
 
   static async start(): Promise<PatroniCluster> {
@@ -133,7 +133,7 @@ export class PatroniCluster {
   startAgent(name: Name): void {
     const folder = join(this.folder, name);
     makeFolder(folder);
-    writeFileSync(join(folder, 'patroni.yml'), stringify(this.configurationOf(name, folder)));
+    writeFileSync(join(folder, 'patroni.yml'), dump(this.configurationOf(name, folder)));
     const log = openSync(join(folder, 'patroni.log'), 'a');
     const env = { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', HOME: folder };
     this.agents.set(

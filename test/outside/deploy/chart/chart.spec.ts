@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { describeWith, say } from '../tools.ts';
 import { definitions, validators } from './custom-resources.ts';
 import { CHART, find, type Manifest, render, run } from './helm.ts';
@@ -123,7 +123,7 @@ describeWith(HELM, 'the chart', () => {
 
   it('serves health and metrics on OPS_PORT, and only clients on the other port', async () => {
     const schemaHasIt =
-      'OPS_PORT' in parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8')).properties.config.properties;
+      'OPS_PORT' in JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8')).properties.config.properties;
     const args = [...valuesOf('production-values.yaml'), '--set', 'config.OPS_PORT=9400', '--skip-schema-validation'];
     const manifests = await render(...(schemaHasIt ? args.slice(0, -1) : args));
     const [container] = find(manifests, 'Deployment', 'live-darkroom-api').spec.template.spec.containers;
@@ -147,7 +147,7 @@ describeWith(HELM, 'the chart', () => {
   const rules = join(CHART, 'files/rules.yml');
   (existsSync(rules) ? it : it.skip)('ships the alerts of deploy/prometheus unchanged', async () => {
     const rule = find(await render(...valuesOf('production-values.yaml')), 'PrometheusRule', 'live-darkroom');
-    expect(rule.spec).toEqual(parse(readFileSync(join(CHART, '../../prometheus/rules.yml'), 'utf8')));
+    expect(rule.spec).toEqual(load(readFileSync(join(CHART, '../../prometheus/rules.yml'), 'utf8')));
   });
 
   it.each([

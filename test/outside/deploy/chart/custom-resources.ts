@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { run } from './helm.ts';
 
 /** Modules of Go whose sources hold the schemas of the kinds that the chart uses. */
@@ -26,6 +26,14 @@ interface Schema {
   [keyword: string]: unknown;
 }
 
+interface CustomResource {
+  spec: {
+    group: string;
+    names: { kind: string };
+    versions: { name: string; schema: { openAPIV3Schema: Schema } }[];
+  };
+}
+
 /** The files that define the kinds. @throws Error when Go cannot get the modules */
 export async function definitions(): Promise<string[]> {
   const texts: string[] = [];
@@ -40,7 +48,7 @@ export async function definitions(): Promise<string[]> {
 export function validators(texts: string[]): Map<string, ValidateFunction> {
   const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
   const found = new Map<string, ValidateFunction>();
-  for (const { spec } of texts.map((text) => parse(text))) {
+  for (const { spec } of texts.map((text) => load(text) as CustomResource)) {
     for (const { name, schema } of spec.versions) {
       found.set(`${spec.group}/${name} ${spec.names.kind}`, ajv.compile(strict(schema.openAPIV3Schema)));
     }

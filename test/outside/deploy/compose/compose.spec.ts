@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
 import { loadConfig } from '../../../../src/platform/config/config.ts';
 import { describeWith, findTool } from '../tools.ts';
 
@@ -19,7 +19,9 @@ interface Service {
   deploy?: { replicas: number };
 }
 
-const { services } = parse(readFileSync(FILE, 'utf8'), { merge: true }) as { services: Record<string, Service> };
+const { services } = load(readFileSync(FILE, 'utf8'), { schema: CORE_SCHEMA.withTags(mergeTag) }) as {
+  services: Record<string, Service>;
+};
 const of = (profile: string | null): string[] =>
   Object.keys(services).filter((name) => (services[name]!.profiles?.[0] ?? null) === profile);
 const ours = Object.entries(services).filter(([, { build }]) => build !== undefined);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { describeWith, findTool } from '../tools.ts';
 import { PROMETHEUS, RULES } from './prometheus.ts';
 
@@ -12,7 +12,7 @@ interface Rules {
 const RUNBOOK = 'docs/guides/runbook.md';
 const runbook = readFileSync(RUNBOOK, 'utf8');
 const headings = [...runbook.matchAll(/^### (\S+)$/gm)].map(([, heading]) => heading);
-const { groups } = parse(readFileSync(RULES, 'utf8')) as Rules;
+const { groups } = load(readFileSync(RULES, 'utf8')) as Rules;
 const alerts = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined);
 const objectives = [...runbook.matchAll(/^\| `(\w+)` /gm)].map(([, slo]) => slo!);
 
