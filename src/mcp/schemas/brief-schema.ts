@@ -1,15 +1,20 @@
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
 
+/** Keywords that explain a value but do not restrict it. Their values are text, those of a field are a schema. */
+const EXPLAINING = ['description', 'example', 'format'];
+
 /**
- * The schema of a view without descriptions. An agent gets all tools at once, so only the first tool that returns a
- * task describes the fields of tasks.
+ * The schema of a view without explanations. An agent gets all tools at once, so only the first tool that returns a
+ * task explains the fields of tasks.
  */
 export const briefSchemaOf = (view: Parameters<typeof jsonSchemaOf>[0]): ReturnType<typeof jsonSchemaOf> =>
-  withoutDescriptions(jsonSchemaOf(view)) as ReturnType<typeof jsonSchemaOf>;
+  withoutExplanations(jsonSchemaOf(view)) as ReturnType<typeof jsonSchemaOf>;
 
-function withoutDescriptions(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutDescriptions);
+function withoutExplanations(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutExplanations);
   if (typeof schema !== 'object' || schema === null) return schema;
-  const kept = Object.entries(schema).filter(([name, value]) => !(name === 'description' && typeof value === 'string'));
-  return Object.fromEntries(kept.map(([name, value]) => [name, withoutDescriptions(value)]));
+  const kept = Object.entries(schema).filter(
+    ([name, value]) => !(EXPLAINING.includes(name) && typeof value === 'string'),
+  );
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutExplanations(value)]));
 }
