@@ -1,6 +1,6 @@
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
 
-/** Keywords that explain a value but do not restrict it. Their values are text, those of a field are a schema. */
+/** Keywords that explain a value but do not restrict it. They hold text; a field of the same name holds a schema. */
 const EXPLAINING = ['description', 'example', 'format'];
 
 /**

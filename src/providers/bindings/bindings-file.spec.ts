@@ -79,6 +79,8 @@ describe('the prices of the PROVIDERS file', () => {
       ],
     ),
     ['prices:\n  - { per_image: "0.1", per_image: "0.2" }', 'line 2: duplicate key "per_image"'],
+    ['prices:\n  - &row { per_image: 1 }', 'line 2: anchors are not allowed'],
+    ['prices:\n  - { per_image: !!int 1 }', /^line 2: tags are not allowed/],
     ['budget: 5', /^line 1: unknown field "budget"; known are models, currency, prices/],
   ])('name the line and the value of the fault in %j', (yaml, fault) => {
     expect(faultsOf(yaml)).toEqual([typeof fault === 'string' ? fault : expect.stringMatching(fault)]);

@@ -20,8 +20,7 @@ export function checkPrices(file: YamlFile, model: Declaration): void {
     for (const [name, value] of Object.entries(row)) {
       if (!FIELDS.includes(name)) file.fault(path(name), `unknown field ${shown(name)}${hint(name, FIELDS)}`, 'key');
       else if ((AMOUNTS as readonly string[]).includes(name)) {
-        const text = typeof value === 'string' ? value : (file.sourceOf(path(name)) ?? '');
-        if (microsOf(text) === null) file.fault(path(name), amountFault(name, shown(value)));
+        if (microsOf(file.sourceOf(path(name)) ?? '') === null) file.fault(path(name), amountFault(name, shown(value)));
       } else {
         const known = valuesOf(model, name);
         if (known === null ? typeof value !== 'string' || value === '' : !known.includes(value as string)) {

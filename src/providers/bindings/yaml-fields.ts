@@ -48,8 +48,7 @@ export class YamlFields {
 
   /** The text of a field in the file, because a number of JavaScript is not exact; null for a list or map. */
   sourceOf(name: string): string | null {
-    const value = this.values[name];
-    return typeof value === 'string' ? value : (this.file.sourceOf(this.pathOf(name)) ?? null);
+    return this.file.sourceOf(this.pathOf(name)) ?? null;
   }
 
   /** @param name the wrong field; null if the whole map is wrong */

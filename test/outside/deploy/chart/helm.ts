@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { CORE_SCHEMA, loadAll, mergeTag } from 'js-yaml';
+import { loadAll } from 'js-yaml';
 import { findTool } from '../tools.ts';
 
 export const CHART = new URL('../../../../deploy/helm/darkroom', import.meta.url).pathname;
@@ -27,7 +27,7 @@ export async function run(tool: string, ...args: string[]): Promise<string> {
 /** The objects that an install with these values makes. */
 export async function render(...args: string[]): Promise<Manifest[]> {
   const text = await run('helm', 'template', 'live', CHART, ...args);
-  const objects = loadAll(text, { schema: CORE_SCHEMA.withTags(mergeTag) }) as (Manifest | null)[];
+  const objects = loadAll(text) as (Manifest | null)[];
   return objects.filter((object) => object !== null);
 }
 
