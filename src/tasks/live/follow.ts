@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { matchesFilter } from '../record/matches-filter.ts';
 import type { TaskFilter } from '../record/task-filter.ts';
-import { ChangedTasks, MAX_CHANGED } from '../sql/changed-tasks.ts';
+import { ChangedTasks, type End } from '../sql/changed-tasks.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 import { CachedTasks } from '../queue/task-cache.ts';
 import { Backlog } from './backlog.ts';
@@ -80,8 +80,9 @@ export class FollowTasks {
     this.backlog.add(queue);
     queue.states.whenClosed(this.feed.watchKey(apiKeyId, (task) => queue.push(task)));
     try {
-      const isWhole = endedSinceMs === undefined || (await this.replay(queue, apiKeyId, endedSinceMs, isKnown));
-      if (isWhole) queue.pushUnfinished(await this.changed.unfinished([apiKeyId]));
+      const unfinished = this.changed.unfinished([apiKeyId]);
+      if (endedSinceMs !== undefined) await queue.catchUp(this.missed(apiKeyId, endedSinceMs, isKnown), unfinished);
+      else for await (const ids of unfinished) queue.pushUnfinished(ids);
     } catch (error) {
       queue.states.close();
       throw error;
@@ -89,23 +90,13 @@ export class FollowTasks {
     return queue.states;
   }
 
-  /**
-   * Queues the ends that the subscriber has missed. If there are too many, it gets the oldest, and nothing newer, which
-   * would move its position past the rest. Then its queue ends, and it resumes.
-   * @returns whether these were all
-   */
-  private async replay(
-    queue: LiveQueue,
+  /** Pages of the ends that the subscriber has missed. */
+  private async *missed(
     apiKeyId: string,
     sinceMs: number,
-    isKnown: FollowAllOptions['isKnown'],
-  ): Promise<boolean> {
-    const ended = await this.changed.endedSince(apiKeyId, sinceMs);
-    const missed = isKnown ? ended.filter((id) => !isKnown(id)) : ended;
-    const isWhole = ended.length < MAX_CHANGED;
-    if (isWhole) queue.pushMissed(missed);
-    else queue.sendOnly(missed);
-    return isWhole;
+    isKnown: (taskId: string) => boolean = () => false,
+  ): AsyncGenerator<End[]> {
+    for await (const ends of this.changed.endedSince(apiKeyId, sinceMs)) yield ends.filter(({ id }) => !isKnown(id));
   }
 
   private async read(ids: string[]): Promise<ShownTask[]> {

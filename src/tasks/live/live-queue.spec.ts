@@ -22,14 +22,6 @@ describe('a live queue', () => {
     expect([await next(queue), await next(queue)]).toEqual(['a:10000', 'b:10000']);
   });
 
-  it('sends the ends that a resume has missed before those that arrived since', async () => {
-    const queue = new LiveQueue({ read: async (ids) => ids.map((id) => task(id, 1, 'succeeded')) });
-    queue.push(task('newer', 1, 'succeeded'));
-    queue.push(task('both', 2, 'succeeded'));
-    queue.pushMissed(['missed', 'both']);
-    expect([await next(queue), await next(queue), await next(queue)]).toEqual(['missed:1', 'both:2', 'newer:1']);
-  });
-
   it('gives one state in a turn of the event loop, so that other work goes on', async () => {
     const queue = new LiveQueue({ read: nothing });
     queue.push(task('a', 1));
@@ -184,26 +176,87 @@ describe('a live queue', () => {
     expect(await next(queue)).toBe('b:7');
   });
 
-  it('sends only what a resume has missed, and ends, if that is not all', async () => {
-    const queue = new LiveQueue({ read: async (ids) => ids.map((id) => task(id, 1, 'succeeded')) });
-    queue.push(task('newer', 1, 'succeeded'));
-    queue.sendOnly(['missed']);
-    queue.push(task('newest', 1, 'succeeded'));
-    expect([await next(queue), await next(queue)]).toEqual(['missed:1', 'end']);
-  });
-
   it('sends the end of a task that was queued unfinished after the ends that wait already', async () => {
     const queue = new LiveQueue({ read: async (ids) => ids.map((id) => task(id, 5, 'succeeded')) });
     queue.pushUnfinished(['a']);
     queue.push(task('earlier', 1, 'succeeded'));
     expect([await next(queue), await next(queue)]).toEqual(['earlier:1', 'a:5']);
   });
+});
 
-  it('does not send an older state of a task whose end a resume has missed', async () => {
-    const queue = new LiveQueue({ read: async (ids) => ids.map((id) => task(id, 5, 'succeeded')) });
-    queue.push(task('a', 4));
-    queue.pushMissed(['a']);
-    expect([await next(queue), queue.size]).toEqual(['a:5', 0]);
+describe('a live queue that catches up', () => {
+  const end = (id: string, endedMs: number) => ({ ...task(id, 2, 'succeeded'), completed_at: new Date(endedMs) });
+  const queueOf = () =>
+    new LiveQueue({ read: async (ids) => ids.map((id) => task(id, 2, id.startsWith('run') ? 'running' : 'failed')) });
+  /** Pages of ends, which are named after their time in seconds. `read` is called with each page before it is given. */
+  async function* pagesOf(pages: number[][], read?: (nth: number) => void) {
+    for (const [nth, page] of pages.entries()) {
+      read?.(nth);
+      yield page.map((at) => ({ id: `end_${at}`, at }));
+    }
+  }
+  const unfinished = async function* () {
+    yield ['run_1'];
+  };
+  async function untilUnfinished(queue: LiveQueue): Promise<string[]> {
+    const sent: string[] = [];
+    while (sent.at(-1) !== 'run_1:2') sent.push(await next(queue));
+    return sent;
+  }
+
+  it('reads a page when the one before was sent', async () => {
+    const reads: number[] = [];
+    const queue = queueOf();
+    await queue.catchUp(
+      pagesOf([[1, 2], [3]], (nth) => reads.push(nth)),
+      unfinished(),
+    );
+    expect([await next(queue), await next(queue), reads]).toEqual(['end_1:2', 'end_2:2', [0]]);
+    expect([await next(queue), await next(queue), reads]).toEqual(['end_3:2', 'run_1:2', [0, 1]]);
+  });
+
+  it('sends what ends meanwhile after the missed ends, and once', async () => {
+    const queue = queueOf();
+    await queue.catchUp(pagesOf([[1, 2], [3]]), unfinished());
+    queue.push(end('end_2', 2_000)); // waits already
+    queue.push(end('end_3', 3_000)); // is in the next page
+    queue.push(end('end_9', 9_000));
+    queue.push(task('run_1', 1)); // an older state than that which will be read
+    expect(await untilUnfinished(queue)).toEqual(['end_1:2', 'end_2:2', 'end_3:2', 'end_9:2', 'run_1:2']);
+  });
+
+  it('sends an end that became visible after the page with its time was read before the next page', async () => {
+    const queue = queueOf();
+    await queue.catchUp(pagesOf([[10, 20], [30]]), unfinished());
+    queue.push(end('late', 15_000));
+    expect(await untilUnfinished(queue)).toEqual(['end_10:2', 'end_20:2', 'late:2', 'end_30:2', 'run_1:2']);
+  });
+
+  it('gets the task that is created while the unfinished ones are read', async () => {
+    const queue = queueOf();
+    const unfinishedThenCreated = async function* () {
+      yield ['run_1'];
+      queue.push(task('run_2', 1));
+    };
+    await queue.catchUp(pagesOf([[]]), unfinishedThenCreated());
+    expect([await next(queue), await next(queue)]).toEqual(['run_1:2', 'run_2:1']);
+  });
+
+  it('ends when a page cannot be read, and when too much ends meanwhile', async () => {
+    const torn = queueOf();
+    await torn.catchUp(
+      pagesOf([[1], [2]], (nth) => {
+        if (nth === 1) throw new Error('away');
+      }),
+      unfinished(),
+    );
+    expect(await next(torn)).toBe('end_1:2');
+    await expect(torn.states.next()).rejects.toThrow('away');
+    const behind = queueOf();
+    await behind.catchUp(pagesOf([[1]]), unfinished());
+    for (let at = 0; at <= 50_000; at++) behind.push(end(`task_${at}`, at));
+    await expect(behind.states.next()).rejects.toThrow('not read');
+    expect([await next(torn), await next(behind), behind.size]).toEqual(['end', 'end', 0]);
   });
 });
 

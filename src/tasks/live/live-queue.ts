@@ -2,6 +2,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { ApiError } from '../../errors/api-error.ts';
 import { PullQueue } from '../../platform/run/pull-queue.ts';
 import { isFinal, type ShownTask } from '../record/task.entity.ts';
+import type { End } from '../sql/changed-tasks.ts';
 
 /**
  * The most rows that a queue holds in memory. Of further tasks it holds only the id, and reads the row when it sends
@@ -46,6 +47,10 @@ export class LiveQueue {
   private readonly unfinished = new Set<string>();
   /** The last sent sequence of each task. */
   private readonly sent = new Map<string, number>();
+  /** What is sent before anything else; null when it was. `untilMs` is the time of the last end that was read. */
+  private missed: { pages: AsyncIterator<End[]>; unfinished: AsyncIterable<string[]>; untilMs: number } | null = null;
+  /** The tasks that have ended while missed ends are sent, with the unix milliseconds of their ends. */
+  private readonly endedMeanwhile = new Map<string, number>();
   private isEnding = false;
   private readonly closed = new AbortController();
   /** Resolves at the end of the event-loop turn in which the last state was taken. */
@@ -59,12 +64,16 @@ export class LiveQueue {
   }
 
   get size(): number {
-    return this.waiting.size;
+    return this.waiting.size + this.endedMeanwhile.size;
   }
 
   /** Queues a state of a task. A state that is not newer than one that was queued or sent is ignored. */
   push(task: ShownTask): void {
     if (this.states.isClosed || this.isEnding || !this.isNewer(task)) return;
+    if (this.missed) {
+      this.pushBehindMissed(task);
+      return;
+    }
     if (this.options.accepts && !this.options.accepts(task)) {
       this.drop(task.id); // the task has left the filter, so its queued state is not sent either
       return;
@@ -84,35 +93,28 @@ export class LiveQueue {
    * end is sent after the ends that wait already.
    */
   pushUnfinished(ids: readonly string[]): void {
-    for (const id of ids) if (!this.waiting.has(id)) this.unfinished.add(id);
-    this.pushIds(ids);
+    for (const id of ids) {
+      if (this.waiting.has(id) || this.waiting.size >= MAX_WAITING) continue;
+      this.unfinished.add(id);
+      this.waiting.set(id, null);
+    }
+    this.states.wake();
   }
 
   /**
-   * Queues ended tasks by id before all that wait already. A resume relies on this: the ends that it missed have
-   * earlier times than those that arrived since.
+   * Sends first the ends that a resume has missed, then those that arrive meanwhile, then the unfinished tasks. A page
+   * of missed ends is read when the one before it was sent, and the first one here.
+   *
+   * @param missed in the order in which the tasks ended, so that a client that breaks off may resume from any of them
    */
-  pushMissed(ids: readonly string[]): void {
-    const others = [...this.waiting];
-    this.waiting.clear();
-    this.pushIds(ids);
-    for (const [id, task] of others) {
-      const isOutdated = task !== null && !isFinal(task.status) && this.waiting.has(id);
-      if (isOutdated) this.rows -= 1;
-      else this.waiting.set(id, task);
-    }
+  async catchUp(missed: AsyncIterable<End[]>, unfinished: AsyncIterable<string[]>): Promise<void> {
+    this.missed = { pages: missed[Symbol.asyncIterator](), unfinished, untilMs: -Infinity };
+    await this.readMissed();
   }
 
   /** Marks the states up to this sequence as sent. */
   skip(id: string, sequence: number): void {
     this.remember(id, sequence);
-  }
-
-  /** Sends these tasks and nothing else, then ends. */
-  sendOnly(ids: readonly string[]): void {
-    this.isEnding = true;
-    this.clear();
-    this.pushIds(ids);
   }
 
   /** Ends at once because the subscriber has left too much unread. The subscriber must connect again and resume. */
@@ -130,6 +132,10 @@ export class LiveQueue {
     let isPaced = false;
     for (;;) {
       const [first] = this.waiting;
+      if (!first && this.missed) {
+        await this.readMissed().catch((error: Error) => this.states.fail(error));
+        continue;
+      }
       if (!first) {
         if (this.isEnding) this.states.close();
         return null;
@@ -151,6 +157,39 @@ export class LiveQueue {
       if (this.options.endsWithTask && isFinal(task.status)) this.endAfterThis();
       return task;
     }
+  }
+
+  /** Keeps an end for after the missed ones. Tasks that have not ended are read after these. */
+  private pushBehindMissed({ id, completed_at }: ShownTask): void {
+    if (!completed_at || this.waiting.has(id)) return;
+    if (this.endedMeanwhile.size >= MAX_WAITING) this.endBehind();
+    else this.endedMeanwhile.set(id, completed_at.getTime());
+  }
+
+  /** Queues the next page of missed ends, or what follows the last one. */
+  private async readMissed(): Promise<void> {
+    const { missed } = this;
+    if (!missed) return;
+    const { pages, unfinished, untilMs } = missed;
+    const page = await pages.next();
+    if (this.states.isClosed) return;
+    for (const { id } of page.value ?? []) this.endedMeanwhile.delete(id);
+    for (const [id, endedMs] of this.endedMeanwhile) {
+      // An end that became visible after the page with its time was read is in no page. It is sent now, before the
+      // position of the client moves far beyond it.
+      if (!page.done && endedMs > untilMs) continue;
+      this.endedMeanwhile.delete(id);
+      this.waiting.set(id, null);
+    }
+    if (!page.done) {
+      for (const { id, at } of page.value) {
+        this.waiting.set(id, null);
+        missed.untilMs = at * 1000;
+      }
+      return;
+    }
+    this.missed = null;
+    for await (const ids of unfinished) this.pushUnfinished(ids);
   }
 
   /** Ends the queue after the final state, which is about to be sent. */
@@ -196,13 +235,6 @@ export class LiveQueue {
     return (this.sent.get(task.id) ?? 0) < task.sequence;
   }
 
-  private pushIds(ids: readonly string[]): void {
-    for (const id of ids) {
-      if (!this.waiting.has(id) && this.waiting.size < MAX_WAITING) this.waiting.set(id, null);
-    }
-    this.states.wake();
-  }
-
   private put(id: string, task: ShownTask | null): void {
     if (this.waiting.get(id)) this.rows -= 1;
     if (task) this.rows += 1;
@@ -224,6 +256,8 @@ export class LiveQueue {
   private clear(): void {
     this.waiting.clear();
     this.unfinished.clear();
+    this.missed = null;
+    this.endedMeanwhile.clear();
     this.rows = 0;
   }
 }

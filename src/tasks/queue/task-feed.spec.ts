@@ -5,10 +5,11 @@ import type { ReadTasks } from '../sql/read-tasks.ts';
 import type { Task } from '../record/task.entity.ts';
 import { TaskFeed } from './task-feed.ts';
 
+let arrive = (_bodies: string[]): void => undefined;
 const bus = {
   waiting: 0,
   publish() {},
-  subscribe: () => () => undefined,
+  subscribe: (_topic: string, listener: typeof arrive) => (arrive = listener),
   onReconnect() {},
   isConnected: true,
   start: async () => {},
@@ -28,11 +29,12 @@ describe('the poll for ends whose event was lost', () => {
   beforeEach(async () => {
     jest.useFakeTimers();
     [backs, readsFail] = [[], false];
-    const endedWithin = async (_keys: string[], seconds: number) => {
-      backs.push(Math.round(seconds));
-      return ['task_delivered', 'task_missed'];
+    const endedOfKeys = async function* (_keys: string[], sinceMs: number) {
+      backs.push(Math.round(-sinceMs / 1_000));
+      yield [{ id: 'task_delivered', at: 1 }];
+      yield [{ id: 'task_missed', at: 2 }];
     };
-    const changed = { endedOf: async () => [], endedWithin };
+    const changed = { endedOf: async () => [], endedOfKeys, nowMs: async () => 0 };
     const findStored = async (id: string) => {
       if (readsFail) throw new Error('the database is away');
       return ended(id);
@@ -48,6 +50,14 @@ describe('the poll for ends whose event was lost', () => {
 
   it('delivers them once, without the ends delivered before the watch', async () => {
     feed.publish([ended('task_delivered')]);
+    const delivered: string[] = [];
+    feed.watchKey('key_1', ({ id }) => delivered.push(id));
+    await jest.advanceTimersByTimeAsync(2 * A_POLL_MS);
+    expect(delivered).toEqual(['task_missed']);
+  });
+
+  it('delivers none whose event arrived before the watch', async () => {
+    arrive(['task_delivered key_1 end', 'task_missed key_1']); // of the other, only an earlier event
     const delivered: string[] = [];
     feed.watchKey('key_1', ({ id }) => delivered.push(id));
     await jest.advanceTimersByTimeAsync(2 * A_POLL_MS);

@@ -11,6 +11,8 @@ import { foundLate } from './task-metrics.ts';
 export type Watcher = (task: ShownTask) => void;
 
 const TOPIC = 'task';
+/** The last word of the event of an end. */
+const END = 'end';
 /**
  * The most rows that are read at the same time. The queue of reads is bounded, so it would refuse the rows of a whole
  * backlog.
@@ -25,7 +27,7 @@ export const POLL_S = 15;
 const LOOK_BACK_S = 25;
 /**
  * The most ended tasks that a process remembers to have delivered, so that a poll neither reads nor delivers them
- * again.
+ * again. An end counts as delivered even without a watcher, because a later watcher reads the current state first.
  */
 const REMEMBERED_ENDS = 50_000;
 
@@ -47,7 +49,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   /** When the last poll began that delivered all missed ends. */
   private completeAt = readClocks();
   private readonly polls = new Interval(async () => {
-    await this.poll();
+    await this.attempt(() => this.poll());
     return POLL_S * (0.8 + Math.random() * 0.2); // jitter: processes started together do not poll together
   });
 
@@ -73,7 +75,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   publish(tasks: Iterable<ShownTask>): void {
     for (const task of tasks) {
       this.deliver(task);
-      this.bus.publish(TOPIC, `${task.id} ${task.api_key_id}`);
+      this.bus.publish(TOPIC, `${task.id} ${task.api_key_id}${isFinal(task.status) ? ` ${END}` : ''}`);
     }
   }
 
@@ -88,16 +90,16 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private deliver(task: ShownTask): void {
-    // An end counts as delivered even without a watcher, because a later watcher reads the current state first.
     if (isFinal(task.status)) this.deliveredEnds.set(task.id, true);
     for (const watcher of this.ofTask.get(task.id) ?? []) watcher(task);
     for (const watcher of this.ofKey.get(task.api_key_id) ?? []) watcher(task);
   }
 
-  private async readChanged(changes: { id: string; apiKeyId: string }[]): Promise<void> {
+  private async readChanged(changes: ReturnType<typeof parseChange>[]): Promise<void> {
     const watched = new Set<string>();
-    for (const { id, apiKeyId } of changes) {
+    for (const { id, apiKeyId, isEnd } of changes) {
       if (this.ofTask.has(id) || this.ofKey.has(apiKeyId)) watched.add(id);
+      else if (isEnd) this.deliveredEnds.set(id, true);
     }
     await this.readAndDeliver([...watched]);
   }
@@ -108,29 +110,31 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
    */
   private async afterReconnect(): Promise<void> {
     await this.readAndDeliver([...this.ofTask.keys()]);
-    await this.deliverUnfinished();
-    await this.poll();
+    await this.attempt(() => this.deliverUnfinished());
+    await this.attempt(() => this.poll());
   }
 
   private async deliverUnfinished(): Promise<void> {
     for (const apiKeyIds of chunks([...this.ofKey.keys()])) {
-      await this.readAndDeliver(await this.idsOrNull(this.changed.unfinished(apiKeyIds)));
+      for await (const ids of this.changed.unfinished(apiKeyIds)) await this.readAndDeliver(ids);
     }
   }
 
   /** Delivers the ends whose event never arrived. */
   private async poll(): Promise<void> {
     const begunAt = readClocks();
-    const backS = elapsedMs(this.completeAt) / 1000 + LOOK_BACK_S;
+    const backMs = elapsedMs(this.completeAt) + LOOK_BACK_S * 1000;
     let isComplete = true;
     for (const taskIds of chunks([...this.ofTask.keys()])) {
-      const ids = await this.idsOrNull(this.changed.endedOf(taskIds));
-      this.countLate(ids ?? []);
+      const ids = await this.changed.endedOf(taskIds);
+      this.countLate(ids);
       isComplete = (await this.readAndDeliver(ids)) && isComplete;
     }
+    const sinceMs = (await this.changed.nowMs()) - backMs;
     for (const apiKeyIds of chunks([...this.ofKey.keys()])) {
-      const ids = await this.idsOrNull(this.changed.endedWithin(apiKeyIds, backS));
-      isComplete = (await this.readAndDeliver(ids && this.countLate(ids))) && isComplete;
+      for await (const ends of this.changed.endedOfKeys(apiKeyIds, sinceMs)) {
+        isComplete = (await this.readAndDeliver(this.countLate(ends.map(({ id }) => id)))) && isComplete;
+      }
     }
     if (isComplete) this.completeAt = begunAt;
   }
@@ -142,21 +146,19 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     return late;
   }
 
-  /** The ids; null while the database is down. The next poll covers the same time. */
-  private idsOrNull(ids: Promise<string[]>): Promise<string[] | null> {
-    return ids.catch((err: unknown) => {
+  /** Logs the failure of a read. What it left out and has ended is delivered by the next poll. */
+  private async attempt(read: () => Promise<void>): Promise<void> {
+    try {
+      await read();
+    } catch (err) {
       this.logger.warn({ event: 'feed.poll_failed', err });
-      return null;
-    });
+    }
   }
 
-  /**
-   * @param ids null if they could not be read
-   * @returns whether every task was read; if not, the next poll delivers those that have ended
-   */
-  private async readAndDeliver(ids: string[] | null): Promise<boolean> {
-    let isComplete = ids !== null;
-    for (const chunk of chunks(ids ?? [])) {
+  /** @returns whether every task was read; if not, the next poll delivers those that have ended */
+  private async readAndDeliver(ids: string[]): Promise<boolean> {
+    let isComplete = true;
+    for (const chunk of chunks(ids)) {
       await Promise.all(
         chunk.map(async (id) => {
           try {
@@ -176,9 +178,9 @@ function* chunks(ids: string[]): Generator<string[]> {
   for (let from = 0; from < ids.length; from += CHUNK) yield ids.slice(from, from + CHUNK);
 }
 
-function parseChange(body: string): { id: string; apiKeyId: string } {
-  const [id = '', apiKeyId = ''] = body.split(' ');
-  return { id, apiKeyId };
+function parseChange(body: string): { id: string; apiKeyId: string; isEnd: boolean } {
+  const [id = '', apiKeyId = '', mark] = body.split(' ');
+  return { id, apiKeyId, isEnd: mark === END };
 }
 
 function addWatcher(watchers: Map<string, Set<Watcher>>, key: string, watcher: Watcher): () => void {

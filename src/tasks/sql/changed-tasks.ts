@@ -1,30 +1,34 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** The most ids in one result. A result of this length may be incomplete. */
-export const MAX_CHANGED = 10_000;
+/** The most ids in one page. */
+export const PAGE = 10_000;
 
 const UNFINISHED: Statement = {
   name: 'tasks.unfinished_of_keys',
   text: `
-    select id from tasks_live where api_key_id = any($1::text[]) and expires_at > now() order by api_key_id, id limit ${MAX_CHANGED}`,
+    select api_key_id as key, id from tasks_live
+    where api_key_id = any($1::text[]) and (api_key_id, id) > ($2, $3) and expires_at > now()
+    order by api_key_id, id limit ${PAGE}`,
 };
+
+/** SQL: the time of an end in unix seconds. A double holds them to the microsecond, as the column does. */
+const SECONDS = 'extract(epoch from completed_at)::float8';
 
 const ENDED_SINCE: Statement = {
   name: 'tasks.ended_since',
   text: `
-    select id from tasks_done
-    where api_key_id = $1 and completed_at > to_timestamp($2::float8 / 1000) and expires_at > now()
-    order by completed_at limit ${MAX_CHANGED}`,
+    select id, ${SECONDS} as at from tasks_done
+    where api_key_id = $1 and (completed_at, id) > (to_timestamp($2::float8), $3) and expires_at > now()
+    order by completed_at, id limit ${PAGE}`,
 };
 
-/** Newest first, so that the newest are read when there are more than MAX_CHANGED. */
-const ENDED_WITHIN: Statement = {
-  name: 'tasks.ended_within',
+const ENDED_OF_KEYS: Statement = {
+  name: 'tasks.ended_of_keys',
   text: `
-    select id from tasks_done
-    where api_key_id = any($1::text[]) and completed_at > now() - make_interval(secs => $2) and expires_at > now()
-    order by completed_at desc limit ${MAX_CHANGED}`,
+    select id, ${SECONDS} as at from tasks_done
+    where api_key_id = any($1::text[]) and (completed_at, id) > (to_timestamp($2::float8), $3) and expires_at > now()
+    order by completed_at, id limit ${PAGE}`,
 };
 
 /** Finds which of the given tasks have ended, because a watcher may have missed the only event of an end. */
@@ -38,6 +42,13 @@ const NOW: Statement = {
   text: 'select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
 };
 
+/** A task that has ended. */
+export interface End {
+  id: string;
+  /** Unix seconds. */
+  at: number;
+}
+
 /**
  * Ids of the tasks that must be sent to a subscriber. The rows are read later, as there may be thousands. All times are
  * the database's. Raw SQL because each statement is shaped for one index.
@@ -46,25 +57,41 @@ const NOW: Statement = {
 export class ChangedTasks {
   constructor(private readonly sql: Sql) {}
 
-  /** Unfinished tasks, oldest first. */
-  async unfinished(apiKeyIds: readonly string[]): Promise<string[]> {
-    return (await this.ids(UNFINISHED, [apiKeyIds])).sort();
+  /** Pages of unfinished tasks, for each key the oldest first. */
+  async *unfinished(apiKeyIds: readonly string[]): AsyncGenerator<string[]> {
+    let last = { key: '', id: '' };
+    for (;;) {
+      const tasks = await this.sql.run<typeof last>(UNFINISHED, [apiKeyIds, last.key, last.id]);
+      yield tasks.map(({ id }) => id);
+      if (tasks.length < PAGE) return;
+      last = tasks.at(-1)!;
+    }
   }
 
   /**
-   * Tasks in the order in which they ended.
+   * Pages of tasks of one key, in the order in which they ended.
    * @param sinceMs unix milliseconds, exclusive
    */
-  endedSince(apiKeyId: string, sinceMs: number): Promise<string[]> {
-    return this.ids(ENDED_SINCE, [apiKeyId, sinceMs]);
+  endedSince(apiKeyId: string, sinceMs: number): AsyncGenerator<End[]> {
+    return this.ended(ENDED_SINCE, apiKeyId, sinceMs);
   }
 
   /**
-   * Tasks in the order in which they ended.
-   * @param seconds back from now
+   * Pages of tasks of several keys, in the order in which they ended.
+   * @param sinceMs unix milliseconds, exclusive
    */
-  async endedWithin(apiKeyIds: readonly string[], seconds: number): Promise<string[]> {
-    return (await this.ids(ENDED_WITHIN, [apiKeyIds, seconds])).toReversed();
+  endedOfKeys(apiKeyIds: readonly string[], sinceMs: number): AsyncGenerator<End[]> {
+    return this.ended(ENDED_OF_KEYS, apiKeyIds, sinceMs);
+  }
+
+  private async *ended(statement: Statement, keys: string | readonly string[], sinceMs: number): AsyncGenerator<End[]> {
+    let last: End = { id: '', at: sinceMs / 1000 };
+    for (;;) {
+      const ends = await this.sql.run<End>(statement, [keys, last.at, last.id]);
+      yield ends;
+      if (ends.length < PAGE) return;
+      last = ends.at(-1)!;
+    }
   }
 
   endedOf(taskIds: readonly string[]): Promise<string[]> {
