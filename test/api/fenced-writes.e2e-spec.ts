@@ -7,8 +7,10 @@ import { newTaskId } from '../../src/tasks/record/task-id.ts';
 import type { ShownTask } from '../../src/tasks/record/task.entity.ts';
 import { ConfirmCancel } from '../../src/tasks/sql/confirm-cancel.ts';
 import { RecordProgress } from '../../src/tasks/sql/record-progress.ts';
+import { RecordSubmit } from '../../src/tasks/sql/record-submit.ts';
 import { RenewLeases } from '../../src/tasks/sql/renew-leases.ts';
 import { ReplaceResult } from '../../src/tasks/sql/replace-result.ts';
+import { TakeLeases } from '../../src/tasks/sql/take-leases.ts';
 import { FinishAndClaim } from '../../src/webhooks/sql/finish-and-claim.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -57,6 +59,32 @@ describe('a worker whose lease another one has taken', () => {
     expect(await row('tasks', id)).toEqual(before);
     expect(await act(id, 2)).toBe(1);
   });
+
+  it.each([
+    ['its only job', null, 'job_1'],
+    ['a further job', 'job_1,?', 'job_1,job_2'],
+  ])(
+    'records the id of %s if the task was taken away during the call and nobody has claimed it',
+    async (_, known, ids) => {
+      const id = newTaskId(Date.now());
+      await observer.query(
+        `insert into tasks_live (id, api_key_id, kind, model, status, input, attempt, waits, worker_id, lease_until, submitted_at, upstream_id, created_at, expires_at, deadline_at)
+       values ($1, 'key_a', 'image', 'gpt-image-2', 'running', '{}', 2, false, 'first', now() + interval '30 s', now(), $2, now(), now() + interval '1 day', now() + interval '1 hour')`,
+        [id, known],
+      );
+      const accepted = (list: string) => new RecordSubmit(sql, config).accepted({ id, attempt: 2 }, list, null, null);
+      const waits = async () => ((await row('tasks_live', id)).lease_until as Date).getTime() > Date.now();
+      await new TakeLeases(sql).take([id]);
+      expect(await waits()).toBe(true);
+      expect(await accepted(ids)).toBe(false); // the worker must stop
+      expect(await row('tasks', id)).toMatchObject({ attempt: 3, upstream_id: ids });
+      expect(await waits()).toBe(false);
+      await accepted('job_9');
+      await observer.query(`update tasks_live set worker_id = 'second', upstream_id = null where id = $1`, [id]);
+      await accepted('job_9');
+      expect(await row('tasks', id)).toMatchObject({ upstream_id: null });
+    },
+  );
 
   it('changes a final task only in the state that it has read, and each change raises its sequence', async () => {
     const id = newTaskId(Date.now());

@@ -5,6 +5,7 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../record/lease.ts';
 import { withMoments } from './add-moments.ts';
 import { isLocked, locked } from './locked-rows.ts';
+import { AT_ONCE } from './renew-leases.ts';
 import type { LostSubmit, Place, Submission, SubmitIntent } from '../record/submission.ts';
 import type { Approximation } from '../record/task.entity.ts';
 
@@ -97,12 +98,21 @@ const LIMITED_INTENT: Statement = {
  */
 const jobsIn = (ids: string): string => `coalesce(cardinality(string_to_array(${ids}, ',')), 1)`;
 
+/** SQL: whether a paid call was announced, and the id of its job is not known. `?` stands for that id in a list of jobs. */
+export const IS_CALLING = `submitted_at is not null and (upstream_id is null or upstream_id like '%?')`;
+
+/**
+ * Records the id even if the task was taken away from the worker during its call, as long as no other worker has
+ * claimed the task. The next claim then need not wait for the call.
+ */
 const ACCEPTED: Statement = {
   name: 'tasks.record_upstream_id',
   text: `
     update tasks_live set upstream_id = $3, upstream_request_id = $4,
-           submits = submits + ${jobsIn('$3::text')} - ${jobsIn('upstream_id')}, timeline = ${added('$5')}
-    where id = $1 and attempt = $2 returning id`,
+           submits = submits + ${jobsIn('$3::text')} - ${jobsIn('upstream_id')}, timeline = ${added('$5')},
+           lease_until = case when attempt = $2 then lease_until else ${AT_ONCE} end
+    where id = $1 and (attempt = $2 or (attempt = $2 + 1 and worker_id is null and ${IS_CALLING}))
+    returning attempt = $2 as held`,
 };
 
 const CALLED_AGAIN: Statement = {
@@ -224,7 +234,9 @@ export class RecordSubmit {
     requestId: string | null,
     moments: string | null,
   ): Promise<boolean> {
-    return this.isHeldAfter(ACCEPTED, [lease.id, lease.attempt, upstreamId, requestId, moments]);
+    const values = [lease.id, lease.attempt, upstreamId, requestId, moments];
+    const [row] = await this.sql.run<{ held: boolean }>(ACCEPTED, values);
+    return row?.held ?? false;
   }
 
   /**

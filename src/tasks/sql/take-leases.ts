@@ -2,11 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_OF_LIVE, type ShownTask } from '../record/task.entity.ts';
 import { isOneOf, locked } from './locked-rows.ts';
+import { IS_CALLING } from './record-submit.ts';
 import { AT_ONCE, RELEASED } from './renew-leases.ts';
 
-/** SQL: whether a paid call was announced, and its id is not known. */
-const IS_UNKNOWN = 't.submitted_at is not null and t.upstream_id is null';
-/** As long as a call that creates a job may take. */
+/** As long as a call that creates a job takes, unless its binding allows more. */
 const UNKNOWN_CALL_S = 60;
 
 /**
@@ -14,8 +13,8 @@ const UNKNOWN_CALL_S = 60;
  * renewal. `losses` falls, because the next claim raises it although no worker was lost. A task that was given back is
  * left out: it already waits for a claim, and `losses` would fall once too often.
  *
- * If the id of a paid call is not known yet, the call may be in flight. The next claim then waits for UNKNOWN_CALL_S,
- * because it could not find the job of that call, and would pay for it a second time.
+ * If the id of a paid call is not known yet, the call may be in flight. The next claim then waits for that id, at most
+ * for UNKNOWN_CALL_S, because it could not find the job of that call, and would pay for it a second time.
  *
  * `coalesce` keeps the planner off the index of all leases.
  */
@@ -25,9 +24,9 @@ const TAKE: Statement = {
     with ${locked('$1')}
     update tasks_live t
     set attempt = t.attempt + 1, losses = t.losses - 1, worker_id = null, sequence = t.sequence + 1,
-        lease_until = case when ${IS_UNKNOWN} then now() + interval '${UNKNOWN_CALL_S} s' else ${AT_ONCE} end
+        lease_until = case when ${IS_CALLING} then now() + interval '${UNKNOWN_CALL_S} s' else ${AT_ONCE} end
     where ${isOneOf('select id from locked where attempt > 0')} and coalesce(t.lease_until, '-infinity') >= ${RELEASED}
-      and not (${IS_UNKNOWN} and t.worker_id is null)
+      and not (${IS_CALLING} and t.worker_id is null)
     returning ${SHOWN_OF_LIVE}`,
 };
 
