@@ -23,7 +23,7 @@ function following(meanwhile: (publish: (task: ShownTask) => void) => void) {
   };
   const follow = new FollowTasks(
     { watch, watchKey: watch } as unknown as TaskFeed,
-    { findOfKey: current, find: async () => task(2, 'failed') } as unknown as CachedTasks,
+    { findOfKey: current, findMany: async () => [task(2, 'failed')] } as unknown as CachedTasks,
     {
       unfinished: async function* () {
         yield [(await current()).id];
@@ -49,7 +49,7 @@ describe('a resume', () => {
     };
     const follow = new FollowTasks(
       { watchKey: (_key: string, watcher: typeof publish) => (publish = watcher) } as unknown as TaskFeed,
-      { find: async (id: string) => end(id) } as unknown as CachedTasks,
+      { findMany: async (ids: string[]) => ids.map(end) } as unknown as CachedTasks,
       { endedSince, unfinished } as unknown as ChangedTasks,
       { add: () => undefined } as unknown as Backlog,
       { turnOf: () => null } as unknown as StreamPace,
@@ -62,6 +62,33 @@ describe('a resume', () => {
     }
     expect(sent).toEqual(['missed_1', 'missed_2', 'newer', 'unfinished']);
   });
+});
+
+it('reads for one stream of a key at a time, so that the reads of other keys do not wait', async () => {
+  const reads: string[] = [];
+  const ended = Promise.withResolvers<void>();
+  const unfinished = async function* ([key]: string[]) {
+    yield [`of_${key}`];
+  };
+  const findMany = async ([id]: string[]) => {
+    reads.push(id!);
+    await ended.promise;
+    return [{ ...task(1, 'running'), id: id! }];
+  };
+  const follow = new FollowTasks(
+    { watchKey: () => () => undefined } as unknown as TaskFeed,
+    { findMany } as unknown as CachedTasks,
+    { unfinished } as unknown as ChangedTasks,
+    { add: () => undefined } as unknown as Backlog,
+    { turnOf: () => null } as unknown as StreamPace,
+  );
+  const queues = await Promise.all(['a', 'a', 'a', 'b'].map((key) => follow.followAll(key)));
+  const firsts = queues.map((queue) => queue.next());
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(reads).toEqual(['of_a', 'of_b']);
+  ended.resolve();
+  await Promise.all(firsts);
+  expect(reads).toEqual(['of_a', 'of_b', 'of_a', 'of_a']);
 });
 
 describe('a task that ends while it begins to be followed', () => {

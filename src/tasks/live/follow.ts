@@ -6,6 +6,7 @@ import type { ShownTask } from '../record/task.entity.ts';
 import { CachedTasks } from '../queue/task-cache.ts';
 import { Backlog } from './backlog.ts';
 import type { PullQueue } from '../../platform/run/pull-queue.ts';
+import { Turns } from '../../platform/run/turns.ts';
 import { LiveQueue } from './live-queue.ts';
 import { StreamPace } from './stream-pace.ts';
 import { TaskFeed } from '../queue/task-feed.ts';
@@ -28,6 +29,9 @@ interface FollowAllOptions {
 /** Follows tasks from their current state on, for GraphQL subscriptions and event streams. */
 @Injectable()
 export class FollowTasks {
+  /** The streams of a key read their rows in turn. A thousand of them would hold up the reads of all other keys. */
+  private readonly reading = new Turns(Infinity, { ofOwner: 1 });
+
   constructor(
     private readonly feed: TaskFeed,
     private readonly tasks: CachedTasks,
@@ -47,7 +51,7 @@ export class FollowTasks {
     { after, isPaced = false }: FollowOptions = {},
   ): Promise<PullQueue<ShownTask>> {
     const queue = new LiveQueue({
-      read: (ids) => this.read(ids),
+      read: (ids) => this.tasks.findMany(ids),
       endsWithTask: true,
       ...(isPaced && { pace: (task, closed) => this.pace.turnOf(task, closed) }),
     });
@@ -73,7 +77,7 @@ export class FollowTasks {
     { filter = {}, endedSinceMs, isKnown }: FollowAllOptions = {},
   ): Promise<PullQueue<ShownTask>> {
     const queue = new LiveQueue({
-      read: (ids) => this.read(ids),
+      read: (ids, closed) => this.reading.take(apiKeyId, closed, () => this.tasks.findMany(ids)),
       accepts: (task) => matchesFilter(task, filter),
       pace: (task, closed) => this.pace.turnOf(task, closed),
     });
@@ -97,10 +101,5 @@ export class FollowTasks {
     isKnown: (taskId: string) => boolean = () => false,
   ): AsyncGenerator<End[]> {
     for await (const ends of this.changed.endedSince(apiKeyId, sinceMs)) yield ends.filter(({ id }) => !isKnown(id));
-  }
-
-  private async read(ids: string[]): Promise<ShownTask[]> {
-    const tasks = await Promise.all(ids.map((id) => this.tasks.find(id)));
-    return tasks.filter((task) => task !== null);
   }
 }

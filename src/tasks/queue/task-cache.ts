@@ -124,6 +124,25 @@ export class CachedTasks {
   }
 
   /**
+   * Reads many tasks as one item of a batch, so that they delay the reads of single tasks little.
+   * @returns the tasks that were found, in any order
+   */
+  async findMany(taskIds: readonly string[]): Promise<ShownTask[]> {
+    const cached = taskIds.map((id) => this.cache.final(id));
+    const missing = taskIds.filter((_, at) => cached[at] === undefined);
+    const found = cached.filter((task) => task !== undefined && task !== null);
+    if (missing.length === 0) return found;
+    const read = await this.reads.findMany(missing);
+    for (const id of missing) {
+      const task = read.get(id);
+      if (!task) continue;
+      this.keep(task);
+      found.push(task);
+    }
+    return found;
+  }
+
+  /**
    * The tasks of a page whose ids were just read. A task that has changed since then is returned in its present state.
    * The page ends early, but after at least one task, when the lists of this request have read LISTED_CHARACTERS.
    * @param belongs whether a changed task still belongs to the page; a task that does not is left out
