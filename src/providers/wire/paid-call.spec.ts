@@ -1,14 +1,20 @@
+import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { eventually } from '../../../test/support/wait.ts';
+import { InlineImage } from './inline-image.ts';
 import { paidCall } from './paid-call.ts';
+import { streamForm } from './stream-body.ts';
 import { type UpstreamCall, upstreamFetch } from './upstream-fetch.ts';
 import { WatchedCall } from './watched-call.ts';
 
 /** What the upstream saw: open and closed connections, and complete requests. */
 const seen = { connections: 0, closed: 0, requests: 0 };
-const server = createServer((request, response) => {
+/** The upstream reads no body before that. */
+let reading = Promise.resolve();
+const server = createServer(async (request, response) => {
+  await reading;
   request.resume().on('end', () => {
     seen.requests += 1;
     response.end('{}');
@@ -77,4 +83,34 @@ it('leaves the calls that follow unchecked', async () => {
   await paidCall({ assertHeld }, fetchBy({ json: {} }));
   await fetchBy({ json: {} })();
   expect([checks, seen.requests]).toEqual([2, 2]);
+});
+
+it('is checked when all but the last piece has left the process', async () => {
+  const prompt = 'a cat '.repeat(4_000_000); // more than the buffers of a connection hold
+  const file = { path: import.meta.filename, size: 0, contentType: 'image/png', width: 1, height: 1 } as const;
+  const upstream = Promise.withResolvers<void>();
+  reading = upstream.promise;
+  let socket: Socket | undefined;
+  subscribe('undici:client:connected', (connected) => ({ socket } = connected as { socket: Socket }));
+  const unsent: (number | undefined)[] = [];
+  const call = paidCall(
+    { assertHeld: async () => void unsent.push(socket?.writableLength) },
+    fetchBy({ json: { prompt, end: new InlineImage(file) } }),
+  );
+  await eventually('the upload to be stuck', async () => (socket?.writableLength ?? 0) > 1_000_000);
+  upstream.resolve();
+  expect(await call).toMatchObject({ status: 200 });
+  expect(unsent).toEqual([undefined, 0]);
+});
+
+it('sends no small piece by itself before the last, because such a piece may stay in the process', async () => {
+  const fields = form();
+  fields.append('image', new Blob(['a'.repeat(200_000)]));
+  fields.append('image', new Blob(['b']));
+  const sizes: number[] = [];
+  await paidCall({ assertHeld: async () => undefined }, async () => {
+    for await (const piece of streamForm(fields).stream) sizes.push(piece.length);
+  });
+  expect(sizes).toHaveLength(2);
+  expect(sizes[0]).toBeGreaterThan(200_000);
 });

@@ -10,6 +10,9 @@ import { checkBeforeLastPiece } from './paid-call.ts';
  */
 const CHUNK_BYTES = 192 * 1024;
 
+/** If a socket gets so many bytes at once, undici asks for no more before the kernel has taken them. */
+const SOCKET_QUEUE_BYTES = 64 * 1024;
+
 /** A body that is read from files while it is sent. It takes little memory, however large the images are. */
 export interface StreamedBody {
   length: number;
@@ -59,23 +62,43 @@ async function* base64Of(file: FileHandle, size: number): AsyncGenerator<Buffer>
   }
 }
 
-/** A stream of the chunks. In a paid call, its last chunk waits for the check of `checkBeforeLastPiece`. */
+/**
+ * A stream of the chunks, which reads one only when undici asks for it. `Readable.from` would read one ahead. In a paid
+ * call, the last piece waits for the check of `checkBeforeLastPiece`.
+ */
 function streamOf(chunks: AsyncGenerator<Uint8Array>): Readable {
   const check = checkBeforeLastPiece();
-  return Readable.from(check ? checkedBeforeLast(chunks, check) : chunks, { objectMode: false });
+  const pieces = check ? checkedBeforeLast(chunks, check) : chunks;
+  return new Readable({
+    highWaterMark: 0,
+    read() {
+      pieces.next().then(
+        ({ done, value }) => this.push(done ? null : value),
+        (error: Error) => this.destroy(error),
+      );
+    },
+    destroy(error, done) {
+      void pieces.return(undefined).catch(() => undefined); // closes the files
+      done(error);
+    },
+  });
 }
 
 async function* checkedBeforeLast(
   chunks: AsyncGenerator<Uint8Array>,
   check: () => Promise<void>,
 ): AsyncGenerator<Uint8Array> {
-  let last: Uint8Array | undefined;
+  let last: Uint8Array = Buffer.alloc(0);
   for await (const chunk of chunks) {
-    if (last) yield last;
-    last = chunk;
+    if (last.length < SOCKET_QUEUE_BYTES) {
+      last = Buffer.concat([last, chunk]);
+    } else {
+      yield last;
+      last = chunk;
+    }
   }
   await check();
-  if (last) yield last;
+  yield last;
 }
 
 /** The body of a form, as undici's `request` needs it. That function does not accept Node's own `FormData`. */
