@@ -85,7 +85,7 @@ async function inspectLines(bytes: Buffer): Promise<Inspection> {
   for (let start = 0, line = 1; start < bytes.length; line++) {
     const newline = bytes.indexOf(0x0a, start);
     const end = newline === -1 ? bytes.length : newline;
-    if (!isPlainJson(bytes.subarray(start, end))) throw notLines(`Line ${line} has too many levels or values.`);
+    if (!isPlainJson(bytes.subarray(start, end))) throw notLines(`Line ${line} has too many levels, values or names.`);
     const text = bytes.toString('utf8', start, end).trim();
     if (text !== '') {
       if (!isObject(text)) throw notLines(`Line ${line} is not a JSON object.`);

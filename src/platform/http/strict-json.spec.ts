@@ -64,14 +64,16 @@ describe('a strict JSON body', () => {
     });
   });
 
-  it('does not even parse a large body with too many levels or values', () => {
+  it('does not even parse a large body with too many levels, values or names', () => {
     const parsing = jest.spyOn(JSON, 'parse');
     const deep = refusal('['.repeat(400_000) + ']'.repeat(400_000));
     const wide = refusal(`[${'{},'.repeat(300_000)}1]`);
+    const named = refusal(`[${'{"a":1},'.repeat(200_001)}1]`);
     const calls = parsing.mock.calls.length;
     parsing.mockRestore();
     expect(deep.code).toBe('json_too_deep');
     expect(wide).toMatchObject({ code: 'invalid_json', message: expect.stringContaining('500000 values') });
+    expect(named).toMatchObject({ code: 'invalid_json', message: expect.stringContaining('200000 names') });
     expect(calls).toBe(0);
   });
 

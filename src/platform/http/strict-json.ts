@@ -3,7 +3,7 @@ import { type JSONVisitor, printParseErrorCode, visit } from 'jsonc-parser';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import { paramPath } from '../schema/param-path.ts';
-import { excessIn, MAX_VALUES } from '../schema/plain-json.ts';
+import { excessIn, MAX_NAMES, MAX_VALUES } from '../schema/plain-json.ts';
 import { hasBody } from './request.ts';
 
 /**
@@ -60,7 +60,9 @@ export function parseStrictJson(bytes: Buffer): unknown {
   const excess = excessIn(bytes); // before JSON.parse, which would take seconds and most of the memory
   if (excess === 'levels') throw new ApiError('json_too_deep');
   if (excess === 'open levels') throw new ApiError('invalid_json', { message: 'The request body ends too early.' });
-  if (excess) throw new ApiError('invalid_json', { message: `The request body has more than ${MAX_VALUES} values.` });
+  const most = { values: MAX_VALUES, names: MAX_NAMES };
+  if (excess)
+    throw new ApiError('invalid_json', { message: `The request body has more than ${most[excess]} ${excess}.` });
   const text = decode(bytes);
   let value: unknown;
   try {

@@ -10,6 +10,12 @@ it.each([
   ['a text that does not end', `"${'x'.repeat(BYTES)}`],
   ['white space', ' '.repeat(BYTES)],
   ['a list of 490,000 texts', JSON.stringify(Array.from({ length: 490_000 }, () => 'x'))],
+  [
+    'a batch of 5,000 items with 40 fields each',
+    JSON.stringify(
+      Array.from({ length: 5_000 }, () => Object.fromEntries(Array.from({ length: 40 }, (_, at) => [at, ':::']))),
+    ),
+  ],
   ['small and deep', '['.repeat(1_000) + ']'.repeat(1_000)],
 ])('%s may be parsed', (_, text) => expect(isPlain(text)).toBe(true));
 
@@ -19,5 +25,13 @@ it.each([
   ['a list of lists', `[${'[],'.repeat(BYTES / 3)}[]]`],
   ['a list of numbers', `[${'1,'.repeat(BYTES / 2)}1]`],
   ['a map of many names', JSON.stringify(Object.fromEntries(Array.from({ length: 500_002 }, (_, at) => [at, at])))],
+  [
+    'many small maps of other names each',
+    JSON.stringify(
+      Array.from({ length: 2_001 }, (_, map) =>
+        Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`${map}-${at}`, ':'])),
+      ),
+    ),
+  ],
   ['quotes behind backslashes', `["${'\\\\'.repeat(50_000)}",${'[],'.repeat(300_000)}1]`],
 ])('%s may not', (_, text) => expect(isPlain(text)).toBe(false));

@@ -55,7 +55,7 @@ export interface UpstreamReply {
   status: number;
   /** Names are in lower case. A repeated header has its first value. */
   headers: Record<string, string>;
-  /** undefined when the body is no JSON, or is nested too deep, or has too many values. */
+  /** undefined when the body is no JSON, is nested too deep, or has too many values or names. */
   json: unknown;
   /** The first 500 characters of the body, for the operator's log. */
   text: string;

@@ -113,7 +113,7 @@ export class WatchedCall {
       take(chunk);
     }
     const answer = Buffer.concat(pictures && !onEventStream ? pictures.end() : chunks);
-    if (!isPlainJson(answer)) throw new Error('the answer is nested too deep, or has too many values');
+    if (!isPlainJson(answer)) throw new Error('the answer is nested too deep, or has too many values or names');
     return answer;
   }
 }
