@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
@@ -62,6 +63,17 @@ it.each([
   const own = { url, baseUrl: `${origin()}/v1`, headers: { authorization: 'Bearer k' } };
   expect(readFileSync((await download(aDownload(own))).path, 'utf8')).toBe('bytes');
   expect(seen.map((request) => [request.url, request.headers.authorization])).toEqual([[path, 'Bearer k']]);
+});
+
+it('writes a large data: URL in few steps, because each waits for the main thread while the picture is in memory', async () => {
+  const bytes = Buffer.alloc(16 * 1024 * 1024, 7);
+  let steps = 0;
+  const hook = createHook({ init: (_, type) => void (steps += Number(type.startsWith('FSREQ'))) }).enable();
+  const url = `data:image/png;base64,${bytes.toString('base64')}`;
+  const { path } = await download(aDownload({ url, maxBytes: bytes.length })).finally(() => hook.disable());
+  expect(readFileSync(path).equals(bytes)).toBe(true);
+  expect(steps).toBeGreaterThan(0);
+  expect(steps).toBeLessThan(8);
 });
 
 it('takes the bytes of a data: URL, up to the limit', async () => {

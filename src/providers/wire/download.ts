@@ -1,7 +1,7 @@
-import { createWriteStream } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { createWriteStream, writeFile } from 'node:fs';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
 import type { Client, Dispatcher } from 'undici';
 import { bytesOfDataUrl, isDataUrl } from '../../platform/images/data-url.ts';
 import { checkedAddresses } from '../../platform/outbound/checked-addresses.ts';
@@ -121,7 +121,8 @@ async function saveDataUrl({ provider, url, path, maxBytes }: Download): Promise
     throw new ProviderError('internal_error', { cause: operatorCause(provider, null, { message }) });
   }
   try {
-    await writeFile(path, bytes, { mode: 0o600 });
+    // The one of node:fs/promises writes 512 KiB at a time, and between them other answers would be parsed.
+    await promisify(writeFile)(path, bytes, { mode: 0o600 });
   } catch (cause) {
     throw new ProviderError('result_storage_failed', { cause });
   }
