@@ -1,4 +1,5 @@
-// No service: the statements of two workers, one of which was taken for dead, and of two changes of a final task.
+// No service: the statements of two workers, one of which was taken for dead, of two changes of a final task, and of
+// more deliveries than one statement changes.
 import { Client, Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { Config } from '../../src/platform/config/config.ts';
@@ -10,6 +11,8 @@ import { RecordProgress } from '../../src/tasks/sql/record-progress.ts';
 import { RecordSubmit } from '../../src/tasks/sql/record-submit.ts';
 import { RenewLeases } from '../../src/tasks/sql/renew-leases.ts';
 import { ReplaceResult } from '../../src/tasks/sql/replace-result.ts';
+import { ResendEvents } from '../../src/webhooks/sql/resend-events.ts';
+import { PAGE, stopWaiting } from '../../src/webhooks/sql/stop-waiting.ts';
 import { TakeLeases } from '../../src/tasks/sql/take-leases.ts';
 import { FinishAndClaim } from '../../src/webhooks/sql/finish-and-claim.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
@@ -138,5 +141,48 @@ describe('a worker whose lease another one has taken', () => {
       lease_until: null,
       delivered_at: expect.any(Date),
     });
+  });
+
+  it('stops and recovers more events of an endpoint than one statement changes, and none of another one', async () => {
+    const half = PAGE + 1;
+    await observer.query(
+      `insert into webhook_endpoints (id, api_key_id, url, events, description, status, secret, secret_hint, created_at)
+       select id, 'key_a', 'https://shop.example/', '{task.completed}', '', status, '', '', now()
+       from (values ('we_off', 'disabled'), ('we_on', 'enabled')) e(id, status)`,
+    );
+    // The first event of each kind is too old to be recovered.
+    await observer.query(
+      `insert into webhook_events (id, api_key_id, type, body, created_at, expires_at)
+       select 'evt_' || lpad(nth::text, 6, '0'), 'key_a', 'task.completed', '{}',
+              now() - case when nth in (1, $1 + 1) then interval '1 hour' else interval '0' end, now() + interval '1 day'
+       from generate_series(1, 2 * $1) nth`,
+      [half],
+    );
+    await observer.query(
+      `insert into webhook_dispatches (event_id, endpoint_id, due_at, attempt, failures, trigger)
+       select id, e.endpoint_id, case when id > 'evt_' || lpad($1::text, 6, '0') then date_trunc('hour', now()) + interval '2 hours' end, 1, 1, 'scheduled'
+       from webhook_events, (values ('we_off'), ('we_on')) e(endpoint_id) where id like 'evt_0%'`,
+      [half],
+    );
+    const waiting = async () =>
+      (
+        await observer.query(
+          `select endpoint_id as of, count(due_at)::int as waiting, count(*) filter (where due_at <= now())::int as due
+           from webhook_dispatches where endpoint_id in ('we_off', 'we_on') group by 1 order by 1`,
+        )
+      ).rows as unknown;
+    await stopWaiting(sql, ['we_off', 'we_on']);
+    expect(await waiting()).toEqual([
+      { of: 'we_off', waiting: 0, due: 0 },
+      { of: 'we_on', waiting: half, due: 0 },
+    ]);
+    const resend = new ResendEvents(sql);
+    const since = Date.now() / 1000 - 60;
+    expect(await resend.recover('we_on', since)).toBe(2 * half - 2);
+    expect(await resend.recover('we_on', since)).toBe(0);
+    expect(await waiting()).toEqual([
+      { of: 'we_off', waiting: 0, due: 0 },
+      { of: 'we_on', waiting: 2 * half - 1, due: 2 * half - 2 },
+    ]);
   });
 });

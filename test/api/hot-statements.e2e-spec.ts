@@ -132,12 +132,8 @@ const BY_INDEX: Record<string, string[]> = {
   'webhooks.finish': ['webhook_endpoints_pkey', 'webhook_dispatches_pkey', 'webhook_events_pkey'],
   'webhooks.due': ['webhook_dispatches_due', 'webhook_dispatches_under_way', 'webhook_endpoints_pkey', 'api_keys_pkey'],
   'webhooks.lapsed': ['webhook_dispatches_under_way'],
-  'webhooks.recover': [
-    'webhook_dispatches_given_up',
-    'webhook_dispatches_due',
-    'webhook_dispatches_pkey',
-    'webhook_events_pkey',
-  ],
+  'webhooks.recover given up': ['webhook_dispatches_given_up', 'webhook_dispatches_pkey', 'webhook_events_pkey'],
+  'webhooks.recover failing': ['webhook_dispatches_due', 'webhook_dispatches_pkey', 'webhook_events_pkey'],
   'webhooks.redeliver': [
     'webhook_events_pkey',
     'webhook_endpoints_pkey',

@@ -367,6 +367,15 @@ describe('answers', () => {
     expect(await outcome(open, base, webhook)).toBe('connect_failed');
   });
 
+  it.each([
+    [100, 200],
+    [101, 'connect_failed'],
+  ])('after %s informational answers: %s', async (count, expected) => {
+    const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(count);
+    answer = (_request, response) => response.socket!.end(`${hints}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`);
+    expect(await outcome(open, base, webhook)).toBe(expected);
+  });
+
   it('reports connect_failed when no server listens', async () => {
     const port = await listen(createTcpServer(), PUBLIC);
     await closing.pop()!();

@@ -15,6 +15,9 @@ export const IDLE_MS = 1000;
  */
 const WAITING_BYTES = 4096;
 
+/** The most informational answers (1xx) to one request. A server may send them without end. */
+const MAX_INFORMATIONAL = 100;
+
 /** HTTP/1.1 over one open and checked socket. It serves one request at a time. */
 export class Connection {
   /** Origin and checked address: requests with the same key may reuse the connection. */
@@ -90,8 +93,13 @@ export async function exchange(
   try {
     const { method, headers, body } = options;
     const path = url.pathname + url.search;
+    let informational = 0;
+    const onInfo = () => {
+      informational += 1;
+      if (informational > MAX_INFORMATIONAL) connection.close();
+    };
     const request = { method, path, headers, body, signal, reset: !keepsConnection, highWaterMark: WAITING_BYTES };
-    const response = await connection.client.request(request);
+    const response = await connection.client.request({ ...request, onInfo });
     options.onHead?.({ status: response.statusCode, headers: response.headers });
     const read = await readBody(response, options);
     isReusable = keepsConnection && read.isWhole;

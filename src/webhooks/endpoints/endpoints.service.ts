@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, LessThan, Repository } from 'typeorm';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config/config.ts';
+import { Sql } from '../../platform/database/sql.ts';
 import { checkOutboundUrl } from '../../platform/outbound/url-rules.ts';
 import { Secrets } from '../../platform/config/secrets.ts';
 import { type EventType, TASK_EVENT_TYPES } from '../record/event-type.ts';
@@ -43,6 +44,7 @@ export class EndpointsService {
     @InjectRepository(WebhookEndpoint) private readonly endpoints: Repository<WebhookEndpoint>,
     private readonly config: Config,
     private readonly secrets: Secrets,
+    private readonly sql: Sql,
   ) {}
 
   /** @throws ApiError invalid_url, url_not_allowed, too_many_items */
@@ -96,7 +98,7 @@ export class EndpointsService {
     // Removes due times before the endpoint is enabled and after it is disabled, so that it never gets events that have
     // waited while it was disabled. Runs outside of the transaction, because it takes seconds for 100,000 events.
     // Inside, the deliveries of all keys would wait that long for the locked endpoint.
-    if (change.status === 'enabled' && status === 'disabled') await stopWaiting(this.endpoints.manager, id);
+    if (change.status === 'enabled' && status === 'disabled') await stopWaiting(this.sql, [id]);
     const changed = await this.endpoints.manager.transaction(async (tx) => {
       const found = await this.findIn(tx.getRepository(WebhookEndpoint), apiKeyId, id, 'for_no_key_update');
       const statusChanges = change.status !== undefined && change.status !== found.status;
@@ -115,7 +117,7 @@ export class EndpointsService {
       );
       return tx.findOneByOrFail(WebhookEndpoint, { id });
     });
-    if (change.status === 'disabled') await stopWaiting(this.endpoints.manager, id);
+    if (change.status === 'disabled') await stopWaiting(this.sql, [id]);
     return changed;
   }
 

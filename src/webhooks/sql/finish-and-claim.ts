@@ -1,11 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { HOUR_S } from '../../platform/schema/time.ts';
 import { deliveryLeaseS } from '../record/delivery-lease.ts';
 import { CLAIM, type ClaimedDispatch } from './claim-dispatches.ts';
 import { FINISH, type FinishedDelivery } from './finish-deliveries.ts';
-import { STOP_WAITING } from './stop-waiting.ts';
+import { stopWaiting } from './stop-waiting.ts';
 
 /**
  * Serialises batches that concern the same endpoint. Transactions that end tasks skip an endpoint that is locked
@@ -37,6 +37,8 @@ export interface Capacity {
 /** Records the finished attempts of a batch and claims what is due, in one commit and one round trip. */
 @Injectable()
 export class FinishAndClaim {
+  private readonly logger = new Logger('webhooks');
+
   constructor(
     private readonly sql: Sql,
     private readonly config: Config,
@@ -59,7 +61,16 @@ export class FinishAndClaim {
       const [, disabled, claimed] = await Promise.all([locked, ...results]);
       return [disabled ? disabled.rows : [], claimed ? claimed.rows : []] as const;
     });
-    if (disabled.length > 0) await this.sql.run(STOP_WAITING, [disabled.map(({ id }) => id)]);
+    if (disabled.length > 0) void this.stop(disabled.map(({ id }) => id));
     return claimed;
+  }
+
+  /** Nobody waits for this, because a million events take minutes. They are not sent, as the endpoint is disabled. */
+  private async stop(endpointIds: string[]): Promise<void> {
+    try {
+      await stopWaiting(this.sql, endpointIds);
+    } catch (err) {
+      this.logger.warn({ event: 'webhook.stop_failed', endpoint_ids: endpointIds, err });
+    }
   }
 }

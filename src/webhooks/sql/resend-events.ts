@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { PAGE } from './stop-waiting.ts';
 import { type AnyEventType, TEST_EVENT } from '../record/event-type.ts';
 
 export interface ResentEvent {
@@ -62,28 +63,54 @@ const REDELIVER: Statement = {
     select id, type, created_at, array(select endpoint_id from subscribers) as endpoint_ids from event`,
 };
 
-/** Queues the events, oldest first, behind those that have been due for more than a second, and before newer ones. */
-const RECOVER: Statement = {
-  name: 'webhooks.recover',
+/**
+ * Queues a page of the events that an endpoint has not accepted, behind those that have been due for more than a second,
+ * and before newer ones.
+ * @param waits SQL: which events, and that they are behind the last one of the page before
+ * @param order SQL: the order of an index, so that a page reads no more than its rows
+ */
+const recover = (name: string, waits: string, order: string): Statement => ({
+  name,
   text: `
-    with given_up as (
-      select event_id from webhook_dispatches
-      where endpoint_id = $1 and delivered_at is null and due_at is null and lease_until is null
-    ), failing as (
-      select event_id from webhook_dispatches
-      where endpoint_id = $1 and delivered_at is null and due_at is not null and failures > 0
+    with page as materialized (
+      select event_id, due_at from webhook_dispatches
+      where endpoint_id = $1 and delivered_at is null and lease_until is null and ${waits}
+      order by ${order} limit ${PAGE}
     ), failed as (
       select event_id, row_number() over (order by event_id) as nth
-      from (select * from given_up union all select * from failing) f join webhook_events v on v.id = f.event_id
+      from page p join webhook_events v on v.id = p.event_id
       where v.created_at >= to_timestamp($2) and v.expires_at > now() and v.type <> '${TEST_EVENT}'
     ), requeued as (
       update webhook_dispatches d
       set due_at = now() - interval '1 second' + f.nth * interval '1 microsecond', trigger = 'manual', failures = 0
-      from failed f where d.endpoint_id = $1 and d.event_id = f.event_id and d.lease_until is null
+      from failed f where d.endpoint_id = $1 and d.event_id = f.event_id and d.lease_until is null and d.delivered_at is null
       returning 1
+    ), last as (
+      select due_at, event_id from page order by due_at desc, event_id desc limit 1
     )
-    select count(*)::int as events from requeued`,
-};
+    select (select count(*) from requeued)::int as events, (select count(*) from page)::int as read,
+           coalesce((select due_at::text from last), '') as due_at, coalesce((select event_id from last), '') as event_id`,
+});
+
+const RECOVER_GIVEN_UP = recover('webhooks.recover given up', 'due_at is null and event_id > $3', 'event_id');
+const RECOVER_FAILING = recover(
+  'webhooks.recover failing',
+  'due_at is not null and failures > 0 and (due_at, event_id) > ($4::timestamptz, $3)',
+  'due_at, event_id',
+);
+
+/** The place of an event among those of its endpoint. */
+interface Place {
+  event_id: string;
+  due_at: string;
+}
+
+/** The place is that of the last event that was read. */
+interface RecoveredPage extends Place {
+  /** How many events were queued. */
+  events: number;
+  read: number;
+}
 
 /**
  * Sends events on demand. A redelivered event keeps its body and id.
@@ -115,7 +142,21 @@ export class ResendEvents {
    * @returns the number of events
    */
   async recover(endpointId: string, since: number): Promise<number> {
-    const [requeued] = await this.sql.run<{ events: number }>(RECOVER, [endpointId, since]);
-    return requeued?.events ?? 0;
+    const givenUp = await inPages(({ event_id }) => this.sql.run(RECOVER_GIVEN_UP, [endpointId, since, event_id]));
+    const failing = await inPages(({ event_id, due_at }) =>
+      this.sql.run(RECOVER_FAILING, [endpointId, since, event_id, due_at]),
+    );
+    return givenUp + failing;
+  }
+}
+
+/** @returns how many events were queued */
+async function inPages(recoverPage: (last: Place) => Promise<RecoveredPage[]>): Promise<number> {
+  let last: Place = { event_id: '', due_at: '-infinity' };
+  for (let events = 0; ;) {
+    const [page] = await recoverPage(last);
+    events += page!.events;
+    if (page!.read < PAGE) return events;
+    last = page!;
   }
 }

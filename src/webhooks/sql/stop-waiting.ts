@@ -1,26 +1,37 @@
-import type { EntityManager } from 'typeorm';
-import type { Statement } from '../../platform/database/sql.ts';
+import type { Sql, Statement } from '../../platform/database/sql.ts';
 
 /**
- * Stops the waiting dispatches, except tests, of those endpoints in `$1` that are disabled: removes their due times.
- * The dispatches stay, and `recover` finds them. The queue and the delivery log change in one statement, so that they
+ * The most rows in one statement. While a statement changes the waiting rows of an endpoint, the claims of this endpoint
+ * wait, and those of other endpoints with them.
+ */
+export const PAGE = 5_000;
+
+/**
+ * Stops waiting dispatches, except tests, of those endpoints in `$1` that are disabled: removes their due times. The
+ * dispatches stay, and `recover` finds them. The queue and the delivery log change in one statement, so that they
  * always agree.
  */
-export const STOP_WAITING: Statement = {
+const STOP_WAITING: Statement = {
   name: 'webhooks.stop',
   text: `
-    with disabled as materialized (
-      select id from webhook_endpoints where id = any($1::text[]) and status = 'disabled'
+    with page as materialized (
+      select d.event_id, d.endpoint_id from webhook_dispatches d join webhook_endpoints e on e.id = d.endpoint_id
+      where d.endpoint_id = any($1::text[]) and e.status = 'disabled' and d.due_at is not null and d.trigger <> 'test'
+      limit ${PAGE}
     ), stopped as (
-      update webhook_dispatches set due_at = null
-      where endpoint_id = any($1::text[]) and endpoint_id in (select id from disabled)
-        and due_at is not null and trigger <> 'test'
+      update webhook_dispatches d set due_at = null from page p
+      where d.event_id = p.event_id and d.endpoint_id = p.endpoint_id and d.due_at is not null and d.trigger <> 'test'
+    ), logged as (
+      update webhook_deliveries l set next_attempt_at = null from page p
+      where l.event_id = p.event_id and l.endpoint_id = p.endpoint_id and l.next_attempt_at > now()
     )
-    update webhook_deliveries set next_attempt_at = null
-    where endpoint_id = any($1::text[]) and endpoint_id in (select id from disabled) and next_attempt_at > now()`,
+    select count(*)::int as read from page`,
 };
 
-/** Runs STOP_WAITING for one endpoint. Does nothing if the endpoint is enabled. */
-export async function stopWaiting(manager: EntityManager, endpointId: string): Promise<void> {
-  await manager.query(STOP_WAITING.text, [[endpointId]]);
+/** Stops all waiting dispatches of those of the endpoints that are disabled. */
+export async function stopWaiting(sql: Sql, endpointIds: string[]): Promise<void> {
+  for (;;) {
+    const [page] = await sql.run<{ read: number }>(STOP_WAITING, [endpointIds]);
+    if (!page || page.read < PAGE) return;
+  }
 }
