@@ -2,8 +2,11 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import type { HttpLimits } from './limits.ts';
 
-/** How often to look for idle connections. An idle connection would keep the server open until its client closes it. */
+/** How often to look whether too many connections are open. */
+const BOUND_CHECK_MS = 1_000;
+/** How often to look for idle connections while the process stops. An idle connection would keep the server open until its client closes it. */
 const CHECK_MS = 100;
 /**
  * After this many checks (2 s) a connection in use has got an answer, which ended the connection, or still waits for an
@@ -13,7 +16,7 @@ const CHECK_MS = 100;
 const CHECKS = 20;
 
 /**
- * Ends the connections of clients when the process stops. If a server closes a kept connection while a request is on
+ * Bounds the open connections, and ends those of clients when the process stops. If a server closes a kept connection while a request is on
  * its way, the client sees a reset. So each answer ends its connection first, and only then are idle connections
  * closed.
  */
@@ -23,7 +26,15 @@ export class Connections {
   private checks = 0;
   private timer: NodeJS.Timeout | null = null;
 
-  constructor(private readonly fastify: FastifyInstance) {
+  constructor(
+    private readonly fastify: FastifyInstance,
+    { connectionsAtOnce }: Pick<HttpLimits, 'connectionsAtOnce'>,
+  ) {
+    fastify.server.maxConnections = connectionsAtOnce;
+    const timer = setInterval(() => {
+      if (this.open.size > connectionsAtOnce / 2) this.closeIdle();
+    }, BOUND_CHECK_MS).unref();
+    fastify.server.once('close', () => clearInterval(timer));
     fastify.server.on('connection', (socket) => {
       this.open.add(socket);
       socket.once('close', () => this.open.delete(socket));
@@ -43,7 +54,10 @@ export class Connections {
   drain(): void {
     if (this.timer !== null) return;
     this.leave();
-    const timer = setInterval(() => this.closeIdle(), CHECK_MS).unref();
+    const timer = setInterval(() => {
+      this.checks += 1;
+      if (this.checks >= CHECKS) this.closeIdle();
+    }, CHECK_MS).unref();
     this.fastify.server.once('close', () => clearInterval(timer));
     this.timer = timer;
   }
@@ -54,8 +68,6 @@ export class Connections {
   }
 
   private closeIdle(): void {
-    this.checks += 1;
-    if (this.checks < CHECKS) return;
     this.fastify.server.closeIdleConnections();
     // Node does not count connections without a first byte as idle; browsers and HTTP clients open some in advance.
     for (const socket of this.open) if (socket.bytesRead === 0) socket.destroy();

@@ -76,6 +76,25 @@ describe('overload is refused before memory runs out', () => {
     expect((await waits).status).toBe(200);
   });
 
+  it('over half the limit of connections: idle ones are closed, so that others can connect; those in use stay', async () => {
+    const url = await serve({ connectionsAtOnce: 8 });
+    const inside = fetch(`${url}/slow`);
+    await waiting(1);
+    const idle = Array.from({ length: 10 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
+    const closed = new Set<Socket>();
+    for (const socket of idle)
+      socket
+        .resume()
+        .on('error', () => undefined)
+        .on('close', () => closed.add(socket));
+    for (const socket of idle.slice(5)) socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    // Idle ones would be closed after 72 s anyway.
+    await eventually('the idle ones to be closed', async () => closed.size === 10, 50_000);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    for (const answer of open.splice(0)) answer();
+    expect((await inside).status).toBe(200);
+  });
+
   it('clients that disconnect free their places', async () => {
     const url = await serve({ requestsAtOnce: 10 });
     const gone = new AbortController();

@@ -55,7 +55,7 @@ export function createEdge(limits: HttpLimits, trustedProxies: readonly string[]
   const routes = new KnownRoutes(fastify);
   const upgrades = new Upgrades(fastify);
   const load = new LoadBound(limits);
-  const connections = new Connections(fastify);
+  const connections = new Connections(fastify, limits);
   let isDraining = false;
 
   keepRoutes(fastify);

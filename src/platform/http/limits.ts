@@ -48,6 +48,11 @@ export interface HttpLimits {
    * `requestsAtOnce`.
    */
   stallMs: number;
+  /**
+   * Open connections; more are refused. Above half of them, idle ones are closed every second. Each takes a file
+   * descriptor, and without a free one the process cannot connect to its database.
+   */
+  connectionsAtOnce: number;
   /** Requests in flight, except event streams and requests for which `stopCounting` was called; more get 503. */
   requestsAtOnce: number;
   /** The bodies of the requests in flight, together. */
@@ -69,6 +74,7 @@ export const HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
   requestTimeoutMs: 30_000,
   timeoutCheckMs: 2_000,
   stallMs: 120_000,
+  connectionsAtOnce: 16_000,
   requestsAtOnce: 10_000,
   bodyBytesAtOnce: 256 * 1024 * 1024,
   incomingBytesAtOnce: 64 * 1024 * 1024,
