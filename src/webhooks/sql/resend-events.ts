@@ -75,7 +75,7 @@ const recover = (name: string, waits: string, order: string): Statement => ({
     with page as materialized (
       select event_id, due_at from webhook_dispatches
       where endpoint_id = $1 and delivered_at is null and lease_until is null and ${waits}
-      order by ${order} limit ${PAGE}
+      order by ${order} limit ${PAGE} for update skip locked
     ), failed as (
       select event_id, row_number() over (order by event_id) as nth
       from page p join webhook_events v on v.id = p.event_id
@@ -83,7 +83,7 @@ const recover = (name: string, waits: string, order: string): Statement => ({
     ), requeued as (
       update webhook_dispatches d
       set due_at = now() - interval '1 second' + f.nth * interval '1 microsecond', trigger = 'manual', failures = 0
-      from failed f where d.endpoint_id = $1 and d.event_id = f.event_id and d.lease_until is null and d.delivered_at is null
+      from failed f where d.endpoint_id = $1 and d.event_id = f.event_id
       returning 1
     ), last as (
       select due_at, event_id from page order by due_at desc, event_id desc limit 1

@@ -2,9 +2,10 @@ import type { Sql, Statement } from '../../platform/database/sql.ts';
 
 /**
  * The most rows in one statement. While a statement changes the waiting rows of an endpoint, the claims of this endpoint
- * wait, and those of other endpoints with them.
+ * wait, and those of other endpoints with them. A statement skips the rows that a claim has locked, which prevents
+ * deadlocks.
  */
-export const PAGE = 5_000;
+export const PAGE = 2_000;
 
 /**
  * Stops waiting dispatches, except tests, of those endpoints in `$1` that are disabled: removes their due times. The
@@ -17,7 +18,7 @@ const STOP_WAITING: Statement = {
     with page as materialized (
       select d.event_id, d.endpoint_id from webhook_dispatches d join webhook_endpoints e on e.id = d.endpoint_id
       where d.endpoint_id = any($1::text[]) and e.status = 'disabled' and d.due_at is not null and d.trigger <> 'test'
-      limit ${PAGE}
+      limit ${PAGE} for update of d skip locked
     ), stopped as (
       update webhook_dispatches d set due_at = null from page p
       where d.event_id = p.event_id and d.endpoint_id = p.endpoint_id and d.due_at is not null and d.trigger <> 'test'
