@@ -26,10 +26,12 @@ interface FollowAllOptions {
   isKnown?: (taskId: string) => boolean;
 }
 
+type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>;
+
 /** Follows tasks from their current state on, for GraphQL subscriptions and event streams. */
 @Injectable()
 export class FollowTasks {
-  /** The streams of a key read their rows in turn. A thousand of them would hold up the reads of all other keys. */
+  /** The streams of a key read in turn. A thousand of them would hold up all other keys. */
   private readonly reading = new Turns(Infinity, { ofOwner: 1 });
 
   constructor(
@@ -74,32 +76,42 @@ export class FollowTasks {
    */
   async followAll(
     apiKeyId: string,
-    { filter = {}, endedSinceMs, isKnown }: FollowAllOptions = {},
+    { filter = {}, endedSinceMs, isKnown = () => false }: FollowAllOptions = {},
   ): Promise<PullQueue<ShownTask>> {
+    const closed = new AbortController();
+    const inTurn: InTurn = (read) => this.reading.take(apiKeyId, closed.signal, read);
     const queue = new LiveQueue({
-      read: (ids, closed) => this.reading.take(apiKeyId, closed, () => this.tasks.findMany(ids)),
+      read: (ids) => inTurn(() => this.tasks.findMany(ids)),
       accepts: (task) => matchesFilter(task, filter),
       pace: (task, closed) => this.pace.turnOf(task, closed),
     });
+    queue.states.whenClosed(() => closed.abort());
     this.backlog.add(queue);
     queue.states.whenClosed(this.feed.watchKey(apiKeyId, (task) => queue.push(task)));
     try {
-      const unfinished = this.changed.unfinished([apiKeyId]);
-      if (endedSinceMs !== undefined) await queue.catchUp(this.missed(apiKeyId, endedSinceMs, isKnown), unfinished);
-      else for await (const ids of unfinished) queue.pushUnfinished(ids);
+      const unfinished = pagesInTurn(this.changed.unfinished([apiKeyId]), inTurn);
+      if (endedSinceMs === undefined) {
+        for await (const ids of unfinished) queue.pushUnfinished(ids);
+      } else {
+        const ended = pagesInTurn(this.changed.endedSince(apiKeyId, endedSinceMs), inTurn);
+        await queue.catchUp(without(ended, isKnown), unfinished);
+      }
     } catch (error) {
       queue.states.close();
       throw error;
     }
     return queue.states;
   }
+}
 
-  /** Pages of the ends that the subscriber has missed. */
-  private async *missed(
-    apiKeyId: string,
-    sinceMs: number,
-    isKnown: (taskId: string) => boolean = () => false,
-  ): AsyncGenerator<End[]> {
-    for await (const ends of this.changed.endedSince(apiKeyId, sinceMs)) yield ends.filter(({ id }) => !isKnown(id));
+async function* pagesInTurn<Page>(pages: AsyncGenerator<Page>, inTurn: InTurn): AsyncGenerator<Page> {
+  for (;;) {
+    const page = await inTurn(() => pages.next());
+    if (page.done) return;
+    yield page.value;
   }
+}
+
+async function* without(pages: AsyncIterable<End[]>, isKnown: (taskId: string) => boolean): AsyncGenerator<End[]> {
+  for await (const ends of pages) yield ends.filter(({ id }) => !isKnown(id));
 }

@@ -23,8 +23,8 @@ const MAX_REMEMBERED = 1_000;
 const READ_AT_ONCE = 100;
 
 interface LiveQueueOptions {
-  /** Reads the current rows of these tasks; deleted tasks are left out. The signal aborts when the queue ends. */
-  read: (ids: string[], closed: AbortSignal) => Promise<ShownTask[]>;
+  /** Reads the current rows of these tasks; deleted tasks are left out. */
+  read: (ids: string[]) => Promise<ShownTask[]>;
   /** Selects the tasks to send; all when left out. */
   accepts?: (task: ShownTask) => boolean;
   /** Whether the queue follows one task and ends with its final state. */
@@ -207,7 +207,7 @@ export class LiveQueue {
     }
     let tasks: ShownTask[];
     try {
-      tasks = await this.options.read(ids, this.closed.signal);
+      tasks = await this.options.read(ids);
     } catch (error) {
       this.states.fail(error as Error);
       return;
