@@ -71,14 +71,17 @@ describe('a worker whose lease another one has taken', () => {
     async (_, known, ids) => {
       const id = newTaskId(Date.now());
       await observer.query(
-        `insert into tasks_live (id, api_key_id, kind, model, status, input, attempt, waits, worker_id, lease_until, submitted_at, upstream_id, created_at, expires_at, deadline_at)
-       values ($1, 'key_a', 'image', 'gpt-image-2', 'running', '{}', 2, false, 'first', now() + interval '30 s', now(), $2, now(), now() + interval '1 day', now() + interval '1 hour')`,
+        `insert into tasks_live (id, api_key_id, kind, model, status, input, attempt, waits, worker_id, lease_until, submitted_at, provider, provider_url, upstream_id, created_at, expires_at, deadline_at)
+       values ($1, 'key_a', 'image', 'gpt-image-2', 'running', '{}', 2, false, 'first', now() + interval '30 s', now(), 'fal', 'https://a/', $2, now(), now() + interval '1 day', now() + interval '1 hour')`,
         [id, known],
       );
-      const accepted = (list: string) => new RecordSubmit(sql, config).accepted({ id, attempt: 2 }, list, null, null);
+      const accepted = (list: string, url = 'https://a/') =>
+        new RecordSubmit(sql, config).accepted({ id, attempt: 2 }, list, null, null, { provider: 'fal', url });
       const waits = async () => ((await row('tasks_live', id)).lease_until as Date).getTime() > Date.now();
       await new TakeLeases(sql).take([id]);
       expect(await waits()).toBe(true);
+      await accepted('job_9', 'https://b/'); // another worker has made a call there, and has given the task back
+      expect(await row('tasks', id)).toMatchObject({ upstream_id: known });
       expect(await accepted(ids)).toBe(false); // the worker must stop
       expect(await row('tasks', id)).toMatchObject({ attempt: 3, upstream_id: ids });
       expect(await waits()).toBe(false);

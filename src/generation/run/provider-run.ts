@@ -170,7 +170,9 @@ export class ProviderRun implements Run {
     if (announcesJob(upstreamId)) this.assertMayBuy();
     this.stages.accepted();
     this.task.upstream_id = upstreamId; // set before the write, which may fail, because a cancel needs the job's id
-    const held = await this.write(() => this.services.queue.submitAccepted(this.lease, upstreamId, requestId));
+    const held = await this.write(() =>
+      this.services.queue.submitAccepted(this.lease, upstreamId, requestId, this.submission),
+    );
     if (!held) throw await this.lease.whyRevoked();
     this.lease.isCalling = announcesJob(upstreamId);
   }

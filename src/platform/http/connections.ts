@@ -6,7 +6,10 @@ import type { HttpLimits } from './limits.ts';
 
 /** How often to look whether too many connections are open. */
 const BOUND_CHECK_MS = 1_000;
-/** How often to look for idle connections while the process stops. An idle connection would keep the server open until its client closes it. */
+/**
+ * How often to look for idle connections while the process stops. An idle connection would keep the server open until
+ * its client closes it.
+ */
 const CHECK_MS = 100;
 /**
  * After this many checks (2 s) a connection in use has got an answer, which ended the connection, or still waits for an
@@ -16,13 +19,16 @@ const CHECK_MS = 100;
 const CHECKS = 20;
 
 /**
- * Bounds the open connections, and ends those of clients when the process stops. If a server closes a kept connection while a request is on
- * its way, the client sees a reset. So each answer ends its connection first, and only then are idle connections
- * closed.
+ * Bounds the open connections, and ends those of clients when the process stops. If a server closes a kept connection
+ * while a request is on its way, the client sees a reset. So each answer ends its connection first, and only then are
+ * idle connections closed.
  */
 export class Connections {
-  private readonly open = new Set<Socket>();
+  /** With the time when each was opened. */
+  private readonly open = new Map<Socket, number>();
   private isLeaving = false;
+  /** Whether more than half of the most connections were open at the last check. */
+  private isFull = false;
   private checks = 0;
   private timer: NodeJS.Timeout | null = null;
 
@@ -32,22 +38,23 @@ export class Connections {
   ) {
     fastify.server.maxConnections = connectionsAtOnce;
     const timer = setInterval(() => {
-      if (this.open.size > connectionsAtOnce / 2) this.closeIdle();
+      const isFull = this.open.size > connectionsAtOnce / 2;
+      if (isFull && this.isFull) this.closeIdle();
+      this.isFull = isFull;
     }, BOUND_CHECK_MS).unref();
     fastify.server.once('close', () => clearInterval(timer));
+    fastify.server.prependListener('request', (_request, response: ServerResponse) => {
+      if (this.isLeaving || this.isFull) response.setHeader('connection', 'close');
+    });
     fastify.server.on('connection', (socket) => {
-      this.open.add(socket);
+      this.open.set(socket, performance.now());
       socket.once('close', () => this.open.delete(socket));
     });
   }
 
   /** From now on each answer ends its connection, so the next connection of the client reaches another process. */
   leave(): void {
-    if (this.isLeaving) return;
     this.isLeaving = true;
-    this.fastify.server.prependListener('request', (_request, response: ServerResponse) =>
-      response.setHeader('connection', 'close'),
-    );
   }
 
   /** Calls `leave`, and closes idle connections after `CHECKS` checks. */
@@ -70,6 +77,7 @@ export class Connections {
   private closeIdle(): void {
     this.fastify.server.closeIdleConnections();
     // Node does not count connections without a first byte as idle; browsers and HTTP clients open some in advance.
-    for (const socket of this.open) if (socket.bytesRead === 0) socket.destroy();
+    const before = performance.now() - BOUND_CHECK_MS;
+    for (const [socket, openedAt] of this.open) if (socket.bytesRead === 0 && openedAt < before) socket.destroy();
   }
 }

@@ -30,8 +30,9 @@ export class PullQueue<Value> implements AsyncIterableIterator<Value, undefined>
     this.wake();
   }
 
-  /** Ends the queue at once. The pending read throws, or else the next one. */
+  /** Ends the queue at once. The pending read throws, or else the next one. Does nothing if the queue has ended. */
   fail(error: Error): void {
+    if (this.closed) return;
     this.failure = error;
     this.close();
   }

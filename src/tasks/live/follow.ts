@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
 import { matchesFilter } from '../record/matches-filter.ts';
 import type { TaskFilter } from '../record/task-filter.ts';
 import { ChangedTasks, type End } from '../sql/changed-tasks.ts';
@@ -85,7 +86,7 @@ export class FollowTasks {
       accepts: (task) => matchesFilter(task, filter),
       pace: (task, closed) => this.pace.turnOf(task, closed),
     });
-    queue.states.whenClosed(() => closed.abort());
+    queue.states.whenClosed(() => closed.abort(new ApiError('service_unavailable')));
     this.backlog.add(queue);
     queue.states.whenClosed(this.feed.watchKey(apiKeyId, (task) => queue.push(task)));
     try {

@@ -108,6 +108,17 @@ describe('a live queue', () => {
     expect(queue.size).toBe(0);
   });
 
+  it('ends without an error when it is closed while it reads', async () => {
+    const queue: LiveQueue = new LiveQueue({
+      read: async () => {
+        queue.states.close();
+        throw new Error('aborted');
+      },
+    });
+    queue.pushUnfinished(['a']);
+    expect(await next(queue)).toBe('end');
+  });
+
   it('reads tasks queued by id only when they are due, many at once, and leaves out deleted ones', async () => {
     const reads: number[] = [];
     const queue = new LiveQueue({

@@ -13,3 +13,13 @@ it('limits the open streams of all keys together', async () => {
   queues[0]!.close();
   await open('another');
 });
+
+it('closes a stream at once that opens while the service stops', async () => {
+  const keys = { admit: async () => ({ apiKeyId: 'key', release: () => undefined }) };
+  const streams = new OpenStreams({ shutdownGraceS: 0 } as Config, keys as unknown as KeyWatch, new Metrics());
+  const opened = Promise.withResolvers<LiveQueue['states']>();
+  const opening = streams.track('key', () => opened.promise);
+  await streams.beforeApplicationShutdown();
+  opened.resolve(new LiveQueue({ read: async () => [] }).states);
+  expect((await opening).isClosed).toBe(true);
+});

@@ -29,6 +29,8 @@ export class OpenStreams implements BeforeApplicationShutdown {
   private readonly ofKey = new Map<string, number>();
   /** The number of open streams and of those that are being opened. */
   private total = 0;
+  /** Streams that open from now on are closed at once. */
+  private isStopping = false;
 
   constructor(
     private readonly config: Config,
@@ -69,7 +71,7 @@ export class OpenStreams implements BeforeApplicationShutdown {
         this.decrement(apiKeyId);
         release();
       });
-      if (stream.isRefused) queue.close();
+      if (stream.isRefused || this.isStopping) queue.close();
       return queue;
     } catch (error) {
       release();
@@ -79,6 +81,7 @@ export class OpenStreams implements BeforeApplicationShutdown {
 
   /** Ends the streams; each client resumes its stream at another process. */
   async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
     await withJitter([...this.open], this.config.shutdownGraceS, (queue) => queue.close());
   }
 

@@ -151,9 +151,18 @@ export class TaskQueue {
     return this.submits.tasksAt(model, provider, urls);
   }
 
-  /** Records the upstream's job id, before the first poll. @returns whether the lease still holds */
-  submitAccepted(lease: NotedLease, upstreamId: string, requestId: string | null = null): Promise<boolean> {
-    const write = (moments: string | null) => this.submits.accepted(lease, upstreamId, requestId, moments);
+  /**
+   * Records the upstream's job id, before the first poll.
+   * @param place where the call was made; missing if the lease must hold
+   * @returns whether the lease still holds
+   */
+  submitAccepted(
+    lease: NotedLease,
+    upstreamId: string,
+    requestId: string | null = null,
+    place: Place | null = null,
+  ): Promise<boolean> {
+    const write = (moments: string | null) => this.submits.accepted(lease, upstreamId, requestId, moments, place);
     return lease.moments.write(['accepted', lease.moments.provider], write, Boolean);
   }
 

@@ -103,7 +103,8 @@ export const IS_CALLING = `submitted_at is not null and (upstream_id is null or 
 
 /**
  * Records the id even if the task was taken away from the worker during its call, as long as no other worker has
- * claimed the task. The next claim then need not wait for the call.
+ * claimed the task, or one that has given it back has made a call elsewhere. The next claim then need not wait for the
+ * call.
  */
 const ACCEPTED: Statement = {
   name: 'tasks.record_upstream_id',
@@ -111,7 +112,8 @@ const ACCEPTED: Statement = {
     update tasks_live set upstream_id = $3, upstream_request_id = $4,
            submits = submits + ${jobsIn('$3::text')} - ${jobsIn('upstream_id')}, timeline = ${added('$5')},
            lease_until = case when attempt = $2 then lease_until else ${AT_ONCE} end
-    where id = $1 and (attempt = $2 or (attempt = $2 + 1 and worker_id is null and ${IS_CALLING}))
+    where id = $1 and (attempt = $2 or (attempt = $2 + 1 and worker_id is null and ${IS_CALLING}
+                                           and provider = $6 and provider_url = $7))
     returning attempt = $2 as held`,
 };
 
@@ -227,14 +229,18 @@ export class RecordSubmit {
     return new Map(rows.map(({ url, tasks }) => [url, tasks]));
   }
 
-  /** @returns whether the lease still holds; if not, the caller must stop */
+  /**
+   * @param place where the call was made; null if the lease must hold
+   * @returns whether the lease still holds; if not, the caller must stop
+   */
   async accepted(
     lease: LeaseRef,
     upstreamId: string,
     requestId: string | null,
     moments: string | null,
+    place: Pick<Place, 'provider' | 'url'> | null,
   ): Promise<boolean> {
-    const values = [lease.id, lease.attempt, upstreamId, requestId, moments];
+    const values = [lease.id, lease.attempt, upstreamId, requestId, moments, place?.provider, place?.url];
     const [row] = await this.sql.run<{ held: boolean }>(ACCEPTED, values);
     return row?.held ?? false;
   }

@@ -2,6 +2,7 @@ import type { Statement } from '../../platform/database/sql.ts';
 import type { DeliveryTrigger } from '../record/webhook-delivery.entity.ts';
 import { freeSlots, MAX_PER_ENDPOINT } from './free-slots.ts';
 import { keyIsActive } from './key-is-active.ts';
+import { dueUntil } from './waiting-endpoints.ts';
 
 /** One attempt that this process must make, with everything that the attempt needs. */
 export interface ClaimedDispatch {
@@ -49,7 +50,7 @@ export const CLAIM: Statement = {
              not s.failing and (s.free < ${MAX_PER_ENDPOINT} or row_number() over (partition by s.id order by d.due_at) > 1) as further
       from slots s, lateral (
         select event_id, endpoint_id, due_at from webhook_dispatches
-        where endpoint_id = s.id and due_at <= now() and (s.status = 'enabled' or trigger = 'test')
+        where endpoint_id = s.id and due_at <= ${dueUntil('s')} and (s.status = 'enabled' or trigger = 'test')
         order by due_at limit greatest(s.free, 0)) d
     ), ordered as (
       select *, row_number() over (partition by failing order by further, due_at) as nth from due

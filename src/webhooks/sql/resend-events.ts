@@ -142,11 +142,12 @@ export class ResendEvents {
    * @returns the number of events
    */
   async recover(endpointId: string, since: number): Promise<number> {
-    const givenUp = await inPages(({ event_id }) => this.sql.run(RECOVER_GIVEN_UP, [endpointId, since, event_id]));
+    // The failing ones first: an event that was given up may fail again before these pages are read.
     const failing = await inPages(({ event_id, due_at }) =>
       this.sql.run(RECOVER_FAILING, [endpointId, since, event_id, due_at]),
     );
-    return givenUp + failing;
+    const givenUp = await inPages(({ event_id }) => this.sql.run(RECOVER_GIVEN_UP, [endpointId, since, event_id]));
+    return failing + givenUp;
   }
 }
 

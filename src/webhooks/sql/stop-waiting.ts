@@ -1,9 +1,8 @@
 import type { Sql, Statement } from '../../platform/database/sql.ts';
 
 /**
- * The most rows in one statement. While a statement changes the waiting rows of an endpoint, the claims of this endpoint
- * wait, and those of other endpoints with them. A statement skips the rows that a claim has locked, which prevents
- * deadlocks.
+ * The most rows in one statement. While a statement changes waiting rows, a claim of them waits, and with it the other
+ * endpoints of its batch. A statement skips the rows that a claim has locked, which prevents deadlocks.
  */
 export const PAGE = 2_000;
 

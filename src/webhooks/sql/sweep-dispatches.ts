@@ -5,7 +5,7 @@ import { deliveryLeaseS } from '../record/delivery-lease.ts';
 import { newDeliveryId } from '../record/webhook-id.ts';
 import { freeSlots } from './free-slots.ts';
 import { keyIsActive } from './key-is-active.ts';
-import { WAITING_ENDPOINTS } from './waiting-endpoints.ts';
+import { dueUntil, WAITING_ENDPOINTS } from './waiting-endpoints.ts';
 
 /** The maximum number of rows in one statement. */
 const MAX_ROWS = 500;
@@ -69,11 +69,12 @@ const DUE: Statement = {
       where endpoint_id is not null and not exists (select from webhook_endpoints e where e.id = w.endpoint_id)
     ), deleted as (
       delete from webhook_dispatches where ctid = any(array(
-        select d.ctid from gone g join webhook_dispatches d on d.endpoint_id = g.endpoint_id
-        where d.due_at is not null limit ${MAX_ORPHANS} for update of d skip locked))
+        select d.ctid from gone g, lateral (
+          select ctid from webhook_dispatches where endpoint_id = g.endpoint_id and due_at is not null
+          limit ${MAX_ORPHANS} for update skip locked) d limit ${MAX_ORPHANS}))
     )
     select e.id from waiting w join webhook_endpoints e on e.id = w.endpoint_id
-    where exists (select 1 from webhook_dispatches d where d.endpoint_id = e.id and d.due_at <= now())
+    where exists (select 1 from webhook_dispatches d where d.endpoint_id = e.id and d.due_at <= ${dueUntil('e')})
       and ${freeSlots('e')} > 0 and ${keyIsActive('e')}`,
 };
 
