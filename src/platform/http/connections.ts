@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -37,15 +37,8 @@ export class Connections {
     { connectionsAtOnce }: Pick<HttpLimits, 'connectionsAtOnce'>,
   ) {
     fastify.server.maxConnections = connectionsAtOnce;
-    const timer = setInterval(() => {
-      const isFull = this.open.size > connectionsAtOnce / 2;
-      if (isFull && this.isFull) this.closeIdle();
-      this.isFull = isFull;
-    }, BOUND_CHECK_MS).unref();
+    const timer = setInterval(() => this.keepBelow(connectionsAtOnce / 2), BOUND_CHECK_MS).unref();
     fastify.server.once('close', () => clearInterval(timer));
-    fastify.server.prependListener('request', (_request, response: ServerResponse) => {
-      if (this.isLeaving || this.isFull) response.setHeader('connection', 'close');
-    });
     fastify.server.on('connection', (socket) => {
       this.open.set(socket, performance.now());
       socket.once('close', () => this.open.delete(socket));
@@ -55,6 +48,7 @@ export class Connections {
   /** From now on each answer ends its connection, so the next connection of the client reaches another process. */
   leave(): void {
     this.isLeaving = true;
+    this.endByAnswers();
   }
 
   /** Calls `leave`, and closes idle connections after `CHECKS` checks. */
@@ -74,10 +68,27 @@ export class Connections {
     while (this.timer !== null && this.open.size > 0 && this.checks < CHECKS) await sleep(CHECK_MS);
   }
 
+  private keepBelow(most: number): void {
+    const isFull = this.open.size > most;
+    if (isFull && this.isFull) this.closeIdle();
+    else if (isFull) this.endByAnswers();
+    else if (!this.isLeaving) this.fastify.server.off('request', endConnection);
+    this.isFull = isFull;
+  }
+
+  private endByAnswers(): void {
+    const { server } = this.fastify;
+    if (!server.listeners('request').includes(endConnection)) server.prependListener('request', endConnection);
+  }
+
   private closeIdle(): void {
     this.fastify.server.closeIdleConnections();
     // Node does not count connections without a first byte as idle; browsers and HTTP clients open some in advance.
     const before = performance.now() - BOUND_CHECK_MS;
     for (const [socket, openedAt] of this.open) if (socket.bytesRead === 0 && openedAt < before) socket.destroy();
   }
+}
+
+function endConnection(_request: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('connection', 'close');
 }
