@@ -2,7 +2,11 @@ import { Redis } from 'ioredis';
 import { type RedisAddress, type RedisHost, readRedisAddress } from '../config/redis-address.ts';
 import { redisOptions } from './redis-options.ts';
 
-const TIMEOUT_MS = 2_000;
+/**
+ * A host that answers later counts as away, so a start goes on without the check. A process that starts on a busy
+ * machine may take seconds to read an answer.
+ */
+const TIMEOUT_MS = 10_000;
 
 /** A server answers, but cannot carry live events as EVENTS_URL says. */
 export class UnsupportedRedis extends Error {
