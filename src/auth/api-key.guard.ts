@@ -17,7 +17,7 @@ import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
 import { Authenticator } from './credentials/authenticator.ts';
 import type { RateBucket, Scope } from './access/caller.ts';
 import { bearerTokenOf, type Credential, Credentials, SessionToken } from './credentials/credential.ts';
-import { addressGroup } from './limits/address-group.ts';
+import { addressGroup } from '../platform/http/address-group.ts';
 import { DocumentRates } from './limits/document-rates.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { ApiError } from '../errors/api-error.ts';

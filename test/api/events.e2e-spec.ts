@@ -179,6 +179,16 @@ describe('event streams', () => {
       ]);
     });
 
+    it('resumes a stream that was cut before its first event', async () => {
+      const { api, key } = await tenant();
+      const reader = await open('/v1/events', { key });
+      await eventually('the start of the stream', async () => reader.lastEventId !== undefined);
+      reader.close();
+      const { body } = await api.create(aFailure, { prefer: 'wait=30' });
+      const back = await open('/v1/events', { key, lastEventId: reader.lastEventId! });
+      await back.until('the missed end', () => back.of(body.task_id).at(-1)?.status === 'failed');
+    });
+
     it('starts from the current state if Last-Event-ID is not one of its ids', async () => {
       const { api, key } = await tenant();
       await api.create(aFailure, { prefer: 'wait=30' });

@@ -13,6 +13,7 @@ import { eventually } from '../support/wait.ts';
 const SUBMIT = /^POST \/v2\/films$/;
 const LOOKUP = /^GET \/v2\/films$/;
 const DOWNLOAD = /^GET \/store\//;
+const ATTEMPTS = 6;
 const never = new Promise<void>(() => undefined);
 
 const declared = (id: string, baseUrl: string, lookup: string) => `id: ${id}
@@ -58,6 +59,7 @@ describe('kill -9 of a worker that calls a declared server', () => {
     database = await cloneDatabase();
     ({ env } = await testEnv(database.url, {
       ...SHORT_TIMES,
+      TASK_MAX_ATTEMPTS: String(ATTEMPTS),
       VENDOR_KEY: vendor.key,
     }));
     env.MODELS = join(env.DATA_DIR as string, 'declared');
@@ -157,6 +159,16 @@ describe('kill -9 of a worker that calls a declared server', () => {
     const made = tasks.filter(({ at, ends }) => ends === 'succeeded' || at.startsWith('after')).map(({ id }) => id);
     expect(bought.toSorted()).toEqual(made.toSorted());
   }, 300_000);
+
+  it('ends a task whose answers are lost each time after its attempts, though the lookup is certain', async () => {
+    const before = vendor.count(SUBMIT);
+    vendor.plan(SUBMIT, ...Array.from({ length: ATTEMPTS + 3 }, () => ({ cut: 'before' as const })));
+    const { task_id: id } = (await api.create({ model: 'certain', prompt: 'A slow river' })).body;
+    const { error, usage } = await api.untilFinal(id);
+    expect(error).toMatchObject({ code: 'provider_outcome_unknown', retryable: false });
+    expect(vendor.count(SUBMIT) - before).toBe(ATTEMPTS);
+    expect(usage).toMatchObject({ submits: 1 }); // the vendor says of the others that it never had them
+  }, 60_000);
 
   /** @returns the error, or `succeeded` */
   async function endOf(id: string): Promise<string> {

@@ -72,6 +72,22 @@ describe('following behind a proxy', () => {
     expect(states).toEqual([20, 100]);
   });
 
+  it('resumes a stream of all tasks that broke before its first event', async () => {
+    const asked: (string | undefined)[] = [];
+    const transport = {
+      open: async (_method: string, _path: string, { headers }: { headers: Record<string, string> }) => {
+        asked.push(headers['last-event-id']);
+        return asked.length === 1 ? cutAfter(': open\nid: 7\n\n') : cutAfter(event(100));
+      },
+    };
+    const all = { id: 'all', events: '/events', isFinal: ({ progress }: State) => progress === 100, read: null };
+    const states = follow<State>(transport as never, all);
+    const first = states.next();
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect((await first).value).toEqual({ progress: 100 });
+    expect(asked).toEqual([undefined, '7']);
+  });
+
   it('that resets streams goes on by reads', async () => {
     let progress = 0;
     const read = async () => ({ progress: (progress += 25) });

@@ -61,7 +61,7 @@ export async function* follow<State>(
     const streams: boolean = tryStreams && !(read && isBroken);
     let delivered = false;
     try {
-      const states: AsyncIterable<{ id: string | null; state: State }> = streams
+      const states: AsyncIterable<Received<State>> = streams
         ? stream<State>(
             transport,
             { events: events!, firstMs: read && !resume ? FIRST_EVENT_MS : undefined },
@@ -71,6 +71,7 @@ export async function* follow<State>(
         : once(read!(signal, !tryStreams));
       for await (const { id, state } of states) {
         [delivered, failures, awaySince, resume] = [true, 0, null, id ?? resume];
+        if (state === null) continue;
         yield state;
         if (isFinal(state)) return;
       }
@@ -94,7 +95,14 @@ export async function* follow<State>(
   }
 }
 
-async function* once<State>(state: Promise<State>): AsyncGenerator<{ id: null; state: State }> {
+interface Received<State> {
+  /** Where a stream resumes; null: at the id before. */
+  id: string | null;
+  /** Null: there is no state yet. */
+  state: State | null;
+}
+
+async function* once<State>(state: Promise<State>): AsyncGenerator<Received<State>> {
   yield { id: null, state: await state };
 }
 
@@ -104,9 +112,11 @@ async function* stream<State>(
   { events, firstMs }: { events: string; firstMs: number | undefined },
   resume: string | null,
   signal?: AbortSignal,
-): AsyncGenerator<{ id: string | null; state: State }> {
+): AsyncGenerator<Received<State>> {
   const headers = { accept: 'text/event-stream', ...(resume !== null && { 'last-event-id': resume }) };
   const response = await transport.open('GET', events, { headers, signal });
   if (response.status === 204 || !response.body) return;
-  for await (const { id, data } of readEvents(response.body, firstMs)) yield { id, state: JSON.parse(data) as State };
+  for await (const { id, data } of readEvents(response.body, firstMs)) {
+    yield { id, state: data === null ? null : (JSON.parse(data) as State) };
+  }
 }

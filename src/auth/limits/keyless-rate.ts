@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config/config.ts';
-import { addressGroup } from './address-group.ts';
+import { addressGroup } from '../../platform/http/address-group.ts';
 import { MinuteCounts } from './minute-counts.ts';
 
 /**

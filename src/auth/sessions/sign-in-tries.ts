@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import { Turns } from '../../platform/run/turns.ts';
-import { addressGroup } from '../limits/address-group.ts';
+import { addressGroup } from '../../platform/http/address-group.ts';
 import { MinuteCounts } from '../limits/minute-counts.ts';
 
 const MAX_FAILURES = 10;

@@ -177,12 +177,11 @@ export class ProviderRun implements Run {
     this.lease.isCalling = announcesJob(upstreamId);
   }
 
-  async resubmitting(): Promise<void> {
+  async resubmitting(): Promise<boolean> {
     this.assertMayBuy();
     const outcome = await this.write(() => this.services.queue.submitLost(this.lease));
     if (outcome === 'lost') throw await this.lease.whyRevoked();
-    if (outcome === 'last')
-      throw new ProviderError('provider_unavailable', { cause: 'The provider lost the run of the last attempt.' });
+    return outcome === 'counted';
   }
 
   async linkTo({ path }: InputImage): Promise<string> {

@@ -2,10 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { addressGroup } from './address-group.ts';
 import type { HttpLimits } from './limits.ts';
 
 /** How often to look whether too many connections are open. */
 const BOUND_CHECK_MS = 1_000;
+/** The share of the most connections above which they count as full. */
+const FULL = 3 / 8;
+/** How long the headers of a request may take while the connections are full. */
+const HEADERS_WHILE_FULL_MS = 2_000;
 /**
  * How often to look for idle connections while the process stops. An idle connection would keep the server open until
  * its client closes it.
@@ -26,23 +31,23 @@ const CHECKS = 20;
 export class Connections {
   /** With the time when each was opened. */
   private readonly open = new Map<Socket, number>();
+  /** How many are open, by the address or IPv6 network of the client. */
+  private readonly ofAddresses = new Map<string, number>();
   private isLeaving = false;
-  /** Whether more than half of the most connections were open at the last check. */
+  /** Whether more connections than `FULL` allows were open at the last check. */
   private isFull = false;
   private checks = 0;
   private timer: NodeJS.Timeout | null = null;
 
   constructor(
     private readonly fastify: FastifyInstance,
-    { connectionsAtOnce }: Pick<HttpLimits, 'connectionsAtOnce'>,
+    private readonly limits: Pick<HttpLimits, 'connectionsAtOnce' | 'connectionsOfAddress' | 'headersTimeoutMs'>,
   ) {
+    const { connectionsAtOnce } = limits;
     fastify.server.maxConnections = connectionsAtOnce;
-    const timer = setInterval(() => this.keepBelow(connectionsAtOnce / 2), BOUND_CHECK_MS).unref();
+    const timer = setInterval(() => this.keepBelow(connectionsAtOnce * FULL), BOUND_CHECK_MS).unref();
     fastify.server.once('close', () => clearInterval(timer));
-    fastify.server.on('connection', (socket) => {
-      this.open.set(socket, performance.now());
-      socket.once('close', () => this.open.delete(socket));
-    });
+    fastify.server.on('connection', (socket) => this.take(socket));
   }
 
   /** From now on each answer ends its connection, so the next connection of the client reaches another process. */
@@ -68,11 +73,30 @@ export class Connections {
     while (this.timer !== null && this.open.size > 0 && this.checks < CHECKS) await sleep(CHECK_MS);
   }
 
+  private take(socket: Socket): void {
+    const address = addressGroup(socket.remoteAddress ?? '');
+    const others = this.ofAddresses.get(address) ?? 0;
+    if (others >= this.limits.connectionsOfAddress) {
+      socket.destroy();
+      return;
+    }
+    this.ofAddresses.set(address, others + 1);
+    this.open.set(socket, performance.now());
+    socket.once('close', () => {
+      this.open.delete(socket);
+      const left = this.ofAddresses.get(address)! - 1;
+      if (left > 0) this.ofAddresses.set(address, left);
+      else this.ofAddresses.delete(address);
+    });
+  }
+
   private keepBelow(most: number): void {
     const isFull = this.open.size > most;
     if (isFull && this.isFull) this.closeIdle();
     else if (isFull) this.endByAnswers();
     else if (!this.isLeaving) this.fastify.server.off('request', endConnection);
+    // Node reads this at each check. A connection with a part of a header is neither idle nor in use.
+    this.fastify.server.headersTimeout = isFull ? HEADERS_WHILE_FULL_MS : this.limits.headersTimeoutMs;
     this.isFull = isFull;
   }
 

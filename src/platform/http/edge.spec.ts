@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { eventually } from '../../../test/support/wait.ts';
@@ -13,6 +14,13 @@ import { bodyOf } from './request.ts';
 async function end(edge: Edge | undefined): Promise<void> {
   edge?.fastify.server.closeAllConnections();
   await edge?.fastify.close();
+}
+
+function watchClose(socket: Socket, closed: Set<Socket>): void {
+  socket
+    .resume()
+    .on('error', () => undefined)
+    .on('close', () => closed.add(socket));
 }
 
 describe('overload is refused before memory runs out', () => {
@@ -76,20 +84,32 @@ describe('overload is refused before memory runs out', () => {
     expect((await waits).status).toBe(200);
   });
 
-  it('over half the limit of connections: answers end theirs, idle ones are closed, and those in use stay', async () => {
-    const url = await serve({ connectionsAtOnce: 10 });
-    const inside = Array.from({ length: 6 }, () => fetch(`${url}/slow`));
-    await waiting(6);
-    const idle = Array.from({ length: 3 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
+  it('one address can take its share of the connections only, so that others reach the service', async () => {
+    const url = await serve({ connectionsAtOnce: 20, connectionsOfAddress: 10 });
+    const port = Number(new URL(url).port);
     const closed = new Set<Socket>();
-    for (const socket of idle)
-      socket
-        .resume()
-        .on('error', () => undefined)
-        .on('close', () => closed.add(socket));
+    const flood = Array.from({ length: 30 }, () => connect(port, '127.0.0.1'));
+    for (const socket of flood) watchClose(socket, closed);
+    for (const socket of flood) socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
+    await eventually('those over the share to be refused', async () => closed.size === 20);
+    const other = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' });
+    other.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(String((await once(other, 'data'))[0])).toMatch(/^HTTP\/1.1 200 /);
+    other.destroy();
+    for (const socket of flood) socket.destroy();
+  });
+
+  it('over three eighths of the limit of connections: answers end theirs, idle and half-open ones are closed, and those in use stay', async () => {
+    const url = await serve({ connectionsAtOnce: 16, headersTimeoutMs: 90_000, requestTimeoutMs: 90_000 });
+    const inside = Array.from({ length: 7 }, () => fetch(`${url}/slow`));
+    await waiting(7);
+    const idle = Array.from({ length: 4 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
+    const closed = new Set<Socket>();
+    for (const socket of idle) watchClose(socket, closed);
     idle[0]!.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
-    // Idle ones would be closed after 72 s anyway.
-    await eventually('the idle ones to be closed', async () => closed.size === 3, 50_000);
+    idle[1]!.write('GET /healthz HTTP/1.1\r\nHost: x\r\nX-Half: ');
+    // The ones without a whole header would be closed after 90 s anyway, the other one after 72 s.
+    await eventually('the idle ones to be closed', async () => closed.size === 4, 50_000);
     expect((await fetch(`${url}/healthz`)).headers.get('connection')).toBe('close');
     for (const answer of open.splice(0)) answer();
     expect((await Promise.all(inside)).map(({ status }) => status)).toEqual(inside.map(() => 200));

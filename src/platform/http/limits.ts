@@ -49,10 +49,13 @@ export interface HttpLimits {
    */
   stallMs: number;
   /**
-   * Open connections; more are refused. Above half of them, idle ones are closed every second. Each takes a file
-   * descriptor, and without a free one the process cannot connect to its database.
+   * Open connections; more are refused. Above three eighths of them, idle ones are closed every second, and the headers
+   * of a request may take 2 s. Each takes a file descriptor, and without a free one the process cannot connect to its
+   * database.
    */
   connectionsAtOnce: number;
+  /** Open connections of one address or IPv6 network of clients; more are refused. */
+  connectionsOfAddress: number;
   /** Requests in flight, except event streams and requests for which `stopCounting` was called; more get 503. */
   requestsAtOnce: number;
   /** The bodies of the requests in flight, together. */
@@ -75,6 +78,7 @@ export const HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
   timeoutCheckMs: 2_000,
   stallMs: 120_000,
   connectionsAtOnce: 16_000,
+  connectionsOfAddress: 8_000,
   requestsAtOnce: 10_000,
   bodyBytesAtOnce: 256 * 1024 * 1024,
   incomingBytesAtOnce: 64 * 1024 * 1024,

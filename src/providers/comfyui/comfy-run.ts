@@ -45,7 +45,7 @@ export class ComfyRun {
    * The reports of lost runs, by the number of the loss: the first loss of a run, the second, and so on. Runs that are
    * lost together share one report, so a restart of the server costs one attempt.
    */
-  private readonly lostAttempts: Promise<void>[] = [];
+  private readonly lostAttempts: Promise<boolean>[] = [];
 
   constructor(
     private readonly request: ProviderRequest,
@@ -179,7 +179,9 @@ export class ComfyRun {
   private async resubmit(id: string, index: number, signal: AbortSignal): Promise<void> {
     const losses = (this.losses[index] ?? 0) + 1;
     this.losses[index] = losses;
-    await (this.lostAttempts[losses] ??= this.run.resubmitting());
+    const isLast = !(await (this.lostAttempts[losses] ??= this.run.resubmitting()));
+    if (isLast)
+      throw new ProviderError('provider_unavailable', { cause: 'The provider lost the run of the last attempt.' });
     this.assertImages();
     this.images = null; // a server that lost the run may have lost the images
     this.watch.follow(id, Object.keys(this.plan.workflow));

@@ -176,11 +176,12 @@ export interface Run {
    */
   submitted(upstreamId: string, requestId?: string | null): Promise<void>;
   /**
-   * Call this before a lost job is created again under the same id. Each call uses up one attempt of the task. Only for
-   * providers whose jobs cost nothing.
-   * @throws LeaseLost; ProviderError provider_unavailable when the task has no attempt left
+   * Call this before a job that the provider has lost, or that it does not know after a call without an answer, is
+   * created again. Each call uses up one attempt of the task.
+   * @returns whether the task had an attempt left; if not, create no job
+   * @throws LeaseLost
    */
-  resubmitting(): Promise<void>;
+  resubmitting(): Promise<boolean>;
   /**
    * Stores an image and makes a link of this service to it. Whoever has the link can read the image until an hour after
    * the task's deadline. The upstream never gets the client's own URL, because that may lead elsewhere by the time it

@@ -16,7 +16,7 @@ export const runAlone = (scratchDir: string, given: Partial<Run> = {}): Run => (
   fewer: () => undefined,
   seeds: () => undefined,
   submitted: async () => undefined,
-  resubmitting: async () => undefined,
+  resubmitting: async () => true,
   linkTo: async ({ path }) => `file://${path}`,
   releaseImages: async () => undefined,
   polling: (work) => work(),

@@ -184,6 +184,8 @@ it('submits again what three lookups after a cut submit have missed, where the l
   expect(failure).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
   expect(stub.count(/GET \/v1\/jobs$/)).toBe(3);
   stub.plan(/POST \/v1\/jobs/, { cut: 'before' });
+  expect(await failureOf(made(httpJobsWithLookup, base))).toMatchObject({ code: 'provider_outcome_unknown' }); // the last attempt
+  stub.plan(/POST \/v1\/jobs/, { cut: 'before' });
   const unsure = bound({ lookup: { ...BINDING.lookup!, certain: false } });
   expect(await failureOf(made(httpJobsWithLookup, unsure))).toMatchObject({ code: 'provider_outcome_unknown' });
 });

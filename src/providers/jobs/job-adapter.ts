@@ -208,6 +208,8 @@ class WireJob<Plan extends JobPlan, Body> {
       const found = await run.polling(() => findJobAfterNoAnswer(find, this.intervalMs, signal));
       if (found.id !== null) return { id: found.id, requestId: null };
       if (!found.isAbsent || !wire.isAbsenceCertain?.(request)) throw error;
+      // An upstream that loses its answers, and then does not list the jobs, must not be paid again and again.
+      if (!(await run.resubmitting())) throw error;
       throw new ProviderError('provider_unavailable', { billing: 'none', cause: error.cause });
     }
   }

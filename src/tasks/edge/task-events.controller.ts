@@ -8,7 +8,7 @@ import { lastEventIdOf, sendStream, STREAM_HEADERS } from '../live/send-stream.t
 import { FollowTasks } from '../live/follow.ts';
 import { OpenStreams } from '../live/open-streams.ts';
 import { ResumePoint } from '../live/resume-point.ts';
-import { isFinal } from '../record/task.entity.ts';
+import { isFinal, type ShownTask } from '../record/task.entity.ts';
 import { TaskViews } from '../read/task-views.ts';
 import { TasksService } from '../acts/tasks.service.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
@@ -99,9 +99,10 @@ export class TaskEventsController {
         resumed ? { endedSinceMs: resumed.sinceMs, isKnown: (taskId) => resumed.includes(taskId) } : {},
       ),
     );
-    return sendStream(reply, queue, (task) => {
+    const toEvent = (task: ShownTask) => {
       point.advance(task);
       return { id: point.toString(), json: this.views.keptJson(task) };
-    });
+    };
+    return sendStream(reply, queue, toEvent, point.toString());
   }
 }

@@ -23,8 +23,12 @@ export interface StateQueue<State> {
  * Turns a queue into the bytes of a text/event-stream. The stream reads at most one event ahead of the client. So the
  * queue merges the changes that a slow client has not read.
  */
-export function eventStream<State>(queue: StateQueue<State>, toEvent: (state: State) => StreamEvent): Readable {
-  const stream = Readable.from(events(queue, toEvent), { objectMode: false, highWaterMark: 1 });
+export function eventStream<State>(
+  queue: StateQueue<State>,
+  toEvent: (state: State) => StreamEvent,
+  firstId?: string,
+): Readable {
+  const stream = Readable.from(events(queue, toEvent, firstId), { objectMode: false, highWaterMark: 1 });
   stream.once('close', () => queue.close());
   return stream;
 }
@@ -32,8 +36,9 @@ export function eventStream<State>(queue: StateQueue<State>, toEvent: (state: St
 async function* events<State>(
   queue: StateQueue<State>,
   toEvent: (state: State) => StreamEvent,
+  firstId: string | undefined,
 ): AsyncGenerator<string> {
-  yield ': open\n\n'; // sends the headers at once
+  yield `: open\n${idLine(firstId)}\n`; // sends the headers at once
   let next = queue.next();
   for (;;) {
     const result = await resultOrPing(next);
@@ -46,8 +51,10 @@ async function* events<State>(
   }
 }
 
+const idLine = (id: string | undefined): string => (id === undefined ? '' : `id: ${id}\n`);
+
 const textOf = ({ id, name, json }: StreamEvent): string =>
-  `${id === undefined ? '' : `id: ${id}\n`}${name === undefined ? '' : `event: ${name}\n`}data: ${json}\n\n`;
+  `${idLine(id)}${name === undefined ? '' : `event: ${name}\n`}data: ${json}\n\n`;
 
 /** The next result, or 'ping' when nothing has come for 15 s. */
 export async function resultOrPing<T>(next: Promise<T>): Promise<T | 'ping'> {
@@ -66,17 +73,21 @@ export const STREAM_HEADERS = {
   'x-accel-buffering': 'no', // otherwise nginx buffers the events
 };
 
-/** Answers with the states of a queue as server-sent events. */
+/**
+ * Answers with the states of a queue as server-sent events.
+ * @param firstId sent before the first event, so that a client which is cut off before it can resume
+ */
 export function sendStream<State>(
   reply: FastifyReply,
   queue: StateQueue<State>,
   toEvent: (state: State) => StreamEvent,
+  firstId?: string,
 ): FastifyReply {
   reply.raw.once('close', () => queue.close()); // also when the client disconnects before the first byte
   if (reply.raw.destroyed) queue.close();
   hangUpWhenUnread(reply.raw);
   becomesStream(reply.request);
-  return reply.headers(STREAM_HEADERS).send(eventStream(queue, toEvent));
+  return reply.headers(STREAM_HEADERS).send(eventStream(queue, toEvent, firstId));
 }
 
 export function lastEventIdOf({ headers }: FastifyRequest): string | undefined {

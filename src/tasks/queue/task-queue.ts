@@ -189,7 +189,7 @@ export class TaskQueue {
     return lease.moments.write(null, (moments) => this.submits.withdrawn(lease, mayBeCharged, moments), Boolean);
   }
 
-  /** Counts a lost attempt for a job that the provider has lost and that cost nothing. */
+  /** Counts a lost attempt for a job that the provider has lost or never accepted, and that cost nothing. */
   submitLost(lease: LeaseRef): Promise<LostSubmit> {
     return this.submits.lost(lease);
   }

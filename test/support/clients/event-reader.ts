@@ -16,6 +16,8 @@ interface ReaderOptions {
 export class EventReader {
   readonly events: ServerEvent[] = [];
   readonly comments: string[] = [];
+  /** An id that came before the first event. */
+  private firstId: string | undefined;
   /** Resolves when the server ends the stream. */
   readonly ended: Promise<void>;
   private readonly abort = new AbortController();
@@ -46,7 +48,7 @@ export class EventReader {
   }
 
   get lastEventId(): string | undefined {
-    return this.events.findLast(({ id }) => id !== undefined)?.id;
+    return this.events.findLast(({ id }) => id !== undefined)?.id ?? this.firstId;
   }
 
   of(taskId: string): ServerEvent['data'][] {
@@ -83,7 +85,8 @@ export class EventReader {
       .map((found) => [found?.[1], found?.[2]] as const);
     for (const [name, value] of fields) if (name === '') this.comments.push(value as string);
     const data = fields.filter(([name]) => name === 'data').map(([, value]) => value);
-    if (data.length === 0) return;
-    this.events.push({ id: fields.find(([name]) => name === 'id')?.[1], data: JSON.parse(data.join('\n')) });
+    const id = fields.find(([name]) => name === 'id')?.[1];
+    if (data.length === 0) this.firstId ??= id;
+    else this.events.push({ id, data: JSON.parse(data.join('\n')) });
   }
 }

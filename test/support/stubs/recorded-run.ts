@@ -69,8 +69,12 @@ export class RecordedRun implements Run {
     this.requestId = requestId;
   }
 
-  async resubmitting(): Promise<void> {
+  /** How often `resubmitting` may be called. */
+  attemptsLeft = 1;
+
+  async resubmitting(): Promise<boolean> {
     this.calls.push('resubmitting');
+    return this.attemptsLeft-- > 0;
   }
 
   /** The images for which an upstream was given a link. */

@@ -1,7 +1,8 @@
 /** One server-sent event. */
 export interface ServerEvent {
   id: string | null;
-  data: string;
+  /** Null: the event only has an id, from which a stream resumes. */
+  data: string | null;
 }
 
 /** The service sends a ping every 15 s. After two missing pings the connection counts as dead. */
@@ -46,8 +47,9 @@ function parse(block: string): ServerEvent | null {
       .split('\n')
       .filter((line) => line.startsWith(`${name}:`))
       .map((line) => line.slice(name.length + 1).replace(/^ /, ''));
-  const data = fields('data');
-  return data.length === 0 ? null : { id: fields('id').at(-1) ?? null, data: data.join('\n') };
+  const [data, id] = [fields('data'), fields('id').at(-1) ?? null];
+  if (data.length === 0 && id === null) return null;
+  return { id, data: data.length === 0 ? null : data.join('\n') };
 }
 
 async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value> {

@@ -10,9 +10,10 @@ SILENCE_S = 35.0
 """The service sends a ping every 15 s. After two missing pings the connection is dead."""
 
 
-def read_events(answer: Answer, first_s: float | None, deadline: Deadline) -> Iterator[tuple[str | None, str]]:
+def read_events(answer: Answer, first_s: float | None, deadline: Deadline) -> Iterator[tuple[str | None, str | None]]:
     """
-    The id and the data of each server-sent event, until the stream ends.
+    The id and the data of each server-sent event, until the stream ends. An event without data only has an id, from
+    which a stream resumes.
 
     first_s: how long the first event may take; a proxy that buffers streams never delivers it. None: a ping is enough.
     Raises OSError when the stream breaks or is silent.
@@ -36,7 +37,7 @@ def read_events(answer: Answer, first_s: float | None, deadline: Deadline) -> It
             data.append(value)
         elif field == "id":
             event_id = value
-        elif field == "" and value == "" and data:
+        elif field == "" and value == "" and (data or event_id is not None):
             first_until = None
-            yield event_id, "\n".join(data)
+            yield event_id, "\n".join(data) if data else None
             event_id, data = None, []

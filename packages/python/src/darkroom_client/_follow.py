@@ -50,7 +50,7 @@ def follow(
         delivered = False
         reader = None if read is None or (try_streams and not is_broken) else read
         try:
-            states: Iterable[tuple[str | None, Task]]
+            states: Iterable[tuple[str | None, Task | None]]
             if reader is None:
                 states = _stream(transport, events, resume, FIRST_EVENT_S if read else None, deadline)
             else:
@@ -58,6 +58,8 @@ def follow(
             for event_id, task in states:
                 delivered, failures, away_since = True, 0, None
                 resume = event_id or resume
+                if task is None:
+                    continue
                 yield task
                 if read is not None and task["status"] in FINAL:
                     return
@@ -89,7 +91,7 @@ def _weight(error: DarkroomError) -> int:
 
 def _stream(
     transport: Transport, events: str, resume: str | None, first_s: float | None, deadline: Deadline
-) -> Iterator[tuple[str | None, Task]]:
+) -> Iterator[tuple[str | None, Task | None]]:
     """The events of one connection."""
     headers = {"accept": "text/event-stream"}
     if resume is not None:
@@ -97,6 +99,6 @@ def _stream(
     with transport.open("GET", events, headers=headers, timeout_s=deadline.left(first_s or SILENCE_S)) as answer:
         try:
             for event_id, data in read_events(answer, first_s, deadline):
-                yield event_id, cast(Task, json.loads(data))
+                yield event_id, None if data is None else cast(Task, json.loads(data))
         except (ValueError, *BROKEN) as error:
             raise transport.unreachable(error) from error
