@@ -47,8 +47,9 @@ export interface Service {
 }
 
 /**
- * Load balancers and clients notice the stop first. Then waiting requests end and the workers stop. Connections are
- * closed last, because Nest would close connections that the workers still use.
+ * Load balancers and clients notice the stop first. Then waiting requests end, and the workers stop. Nest would end the
+ * renderers of the sandbox before the workers, which use them, and call the hooks of one module after the other. So the
+ * times that both workers have to finish would add up. Their own hooks are for an application that is only closed.
  */
 async function stop(app: NestFastifyApplication, delayS: number): Promise<void> {
   app.get(Readiness).stop();

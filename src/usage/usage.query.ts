@@ -23,6 +23,7 @@ export class UsageQuery {
   @ApiField.long('until this time, exclusive, unix seconds; now when left out', { ...TIME, optional: true })
   end_time?: number;
 
+  // Not `ApiField.oneOf`: the name of a GraphQL enum value cannot begin with a digit.
   @ApiField.string('how long a bucket is: 1h, 1d, 1M or all', {
     optional: true,
     default: '1d',

@@ -37,10 +37,10 @@ export class ImagesController {
   @Post('generations')
   @HttpCode(200)
   @AcceptsBody({ jsonBytes: JSON_BYTES })
-  @ApiBody(GENERATION_BODY as never)
+  @ApiBody(GENERATION_BODY)
   @Fails(...CREATION_FAULTS, 'generation_timeout', ...FAILED_TASKS)
   @ApiOperation({ summary: 'Create pictures and wait for them, as at OpenAI', operationId: 'openaiGenerateImages' })
-  @ApiOkResponse(IMAGES_ANSWER as never)
+  @ApiOkResponse(IMAGES_ANSWER)
   async generate(@Req() request: ImagesHttpRequest, @Res() reply: FastifyReply): Promise<void> {
     const body = await readBody(request, GENERATIONS);
     const call = { caller: callerOf(request), reply, path: GENERATIONS, waits: true, fingerprint: body.fingerprint };
@@ -50,10 +50,10 @@ export class ImagesController {
   @Post('edits')
   @HttpCode(200)
   @AcceptsBody({ multipart: true, jsonBytes: JSON_BYTES })
-  @ApiBody(EDIT_BODY as never)
+  @ApiBody(EDIT_BODY)
   @Fails(...CREATION_FAULTS, 'generation_timeout', ...FAILED_TASKS)
   @ApiOperation({ summary: 'Edit pictures and wait for the result, as at OpenAI', operationId: 'openaiEditImages' })
-  @ApiOkResponse(IMAGES_ANSWER as never)
+  @ApiOkResponse(IMAGES_ANSWER)
   async edit(@Req() request: ImagesHttpRequest, @Res() reply: FastifyReply): Promise<void> {
     const body = await readBody(request, EDITS);
     const call = { caller: callerOf(request), reply, path: EDITS, waits: true, fingerprint: body.fingerprint };

@@ -21,7 +21,7 @@ const IMAGES = {
     stream: { type: 'boolean', description: 'answer with server-sent events' },
     partial_images: { type: 'integer', description: '0 to 3: most partial pictures of a stream' },
   },
-} as const;
+};
 
 /** Fields that are passed unchanged, because a model takes the same names and values. */
 export const AS_GIVEN = ['output_compression'];
@@ -46,7 +46,7 @@ export const EDIT_BODY = {
       },
     },
   },
-} as const;
+};
 
 export const VIDEO_BODY = {
   schema: {
@@ -64,11 +64,11 @@ export const VIDEO_BODY = {
       },
     },
   },
-} as const;
+};
 
 export const REMIX_BODY = {
   schema: { type: 'object', required: ['prompt'], properties: { prompt: words('what to make instead, in words') } },
-} as const;
+};
 
 const binary = { schema: { type: 'string', format: 'binary' } };
 
@@ -114,9 +114,9 @@ const PICTURES = {
     task_id: text('the task that made the pictures'),
     approximations: { type: 'array', items: { type: 'object', additionalProperties: true } },
   },
-} as const;
+};
 
 export const IMAGES_ANSWER = {
   description: 'the pictures; a stream of server-sent events if the request asked for one',
   content: { 'application/json': { schema: PICTURES }, 'text/event-stream': { schema: { type: 'string' } } },
-} as const;
+};

@@ -48,16 +48,16 @@ export class VideosController {
   @HttpCode(200)
   @RequireScope('generations:write')
   @CountsAs('create')
-  @ApiBody(VIDEO_BODY as never)
+  @ApiBody(VIDEO_BODY)
   @Fails(...CREATION_FAULTS)
   @ApiOperation({ summary: 'Create a video, as at OpenAI', operationId: 'openaiCreateVideo' })
   @ApiOkResponse({ type: VideoView })
-  async create(@Req() request: VideosHttpRequest, @Res() reply: FastifyReply): Promise<void> {
+  async create(@Req() request: VideosHttpRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<VideoView> {
     const body = await readBody(request, VIDEOS);
     try {
       const translated = translateVideo(body, this.models.of(callerOf(request)));
       const call = { caller: callerOf(request), reply, path: VIDEOS, waits: false, fingerprint: body.fingerprint };
-      answer(reply, await this.videos.create(call, translated));
+      return withHeaders(reply, await this.videos.create(call, translated));
     } finally {
       await body.dispose();
     }
@@ -135,11 +135,15 @@ export class VideosController {
   @Id
   @RequireScope('generations:write')
   @CountsAs('create')
-  @ApiBody(REMIX_BODY as never)
+  @ApiBody(REMIX_BODY)
   @Fails('task_not_found', ...CREATION_FAULTS)
   @ApiOperation({ summary: 'Make a video again with another prompt, as at OpenAI', operationId: 'openaiRemixVideo' })
   @ApiOkResponse({ type: VideoView })
-  async remix(@Req() request: VideosHttpRequest, @Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
+  async remix(
+    @Req() request: VideosHttpRequest,
+    @Param('id') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<VideoView> {
     const caller = callerOf(request);
     const path = `${VIDEOS}/${id}/remix`;
     const body = await readBody(request, path);
@@ -150,16 +154,15 @@ export class VideosController {
     fields.refuseUnknown();
     const call = { caller, reply, path: REMIX, waits: false, fingerprint: body.fingerprint };
     const origin = { parent: first.id, relation: 'remix' as const };
-    answer(reply, await this.videos.create(call, this.videos.remixOf(first, prompt), origin));
+    return withHeaders(reply, await this.videos.create(call, this.videos.remixOf(first, prompt), origin));
   }
 }
 
-function answer(reply: FastifyReply, { video, call }: CreatedVideo): void {
-  reply.code(200).headers({
+function withHeaders(reply: FastifyReply, { video, call }: CreatedVideo): VideoView {
+  reply.headers({
     'task-id': call.taskId,
     location: `/v1/tasks/${call.taskId}`,
-    'cache-control': 'no-store',
     ...(call.isReplay && { 'idempotent-replayed': 'true' }),
   });
-  void reply.type('application/json; charset=utf-8').send(JSON.stringify(video));
+  return video;
 }

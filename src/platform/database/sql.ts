@@ -36,8 +36,8 @@ const STALE_PLAN = { code: '0A000', routine: 'RevalidateCachedQuery' };
 const MAX_STALE_PLANS = 50;
 
 /**
- * Runs prepared statements on TypeORM's own pool: no hydration, one parse per connection. For the statements in the
- * `sql/` folders. Keys, sessions and shares are mostly changed with TypeORM's repositories.
+ * Runs prepared statements on TypeORM's own pool: no hydration, one parse per connection. Do not call it inside a
+ * transaction of TypeORM, because it takes a second connection.
  */
 @Injectable()
 export class Sql {

@@ -41,6 +41,8 @@ export class Connections {
 
   constructor(
     private readonly fastify: FastifyInstance,
+    /** Whether each request of the connection has arrived whole, and its answer was sent whole. */
+    private readonly isAnswered: (socket: Socket) => boolean,
     private readonly limits: Pick<HttpLimits, 'connectionsAtOnce' | 'connectionsOfAddress' | 'headersTimeoutMs'>,
   ) {
     const { connectionsAtOnce } = limits;
@@ -105,11 +107,16 @@ export class Connections {
     if (!server.listeners('request').includes(endConnection)) server.prependListener('request', endConnection);
   }
 
+  /**
+   * Not `closeIdleConnections`: for Node, a connection is idle while its client still reads the answer, but not before
+   * its first byte. Browsers and HTTP clients open some connections in advance.
+   */
   private closeIdle(): void {
-    this.fastify.server.closeIdleConnections();
-    // Node does not count connections without a first byte as idle; browsers and HTTP clients open some in advance.
     const before = performance.now() - BOUND_CHECK_MS;
-    for (const [socket, openedAt] of this.open) if (socket.bytesRead === 0 && openedAt < before) socket.destroy();
+    for (const [socket, openedAt] of this.open) {
+      const isUnused = socket.bytesRead === 0 && openedAt < before;
+      if (isUnused || this.isAnswered(socket)) socket.destroy();
+    }
   }
 }
 

@@ -115,6 +115,23 @@ describe('overload is refused before memory runs out', () => {
     expect((await Promise.all(inside)).map(({ status }) => status)).toEqual(inside.map(() => 200));
   });
 
+  it('over three eighths of the limit of connections: an answer that is read slowly arrives whole', async () => {
+    const url = await serve({ connectionsAtOnce: 8 });
+    const port = Number(new URL(url).port);
+    const slow = connect(port, '127.0.0.1').pause();
+    slow.on('error', () => undefined).write('GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await eventually('the answer', async () => largeAnswers === 1);
+    const closed = new Set<Socket>();
+    const idle = Array.from({ length: 3 }, () => connect(port, '127.0.0.1'));
+    for (const socket of idle) watchClose(socket, closed);
+    for (const socket of idle) socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    await eventually('the idle ones to be closed', async () => closed.size === 3);
+    let bytes = 0;
+    slow.on('data', (chunk: Buffer) => (bytes += chunk.length)).resume();
+    await once(slow, 'close');
+    expect(bytes).toBeGreaterThan(50_000_000);
+  });
+
   it('clients that disconnect free their places', async () => {
     const url = await serve({ requestsAtOnce: 10 });
     const gone = new AbortController();

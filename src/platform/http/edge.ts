@@ -55,7 +55,7 @@ export function createEdge(limits: HttpLimits, trustedProxies: readonly string[]
   const routes = new KnownRoutes(fastify);
   const upgrades = new Upgrades(fastify);
   const load = new LoadBound(limits);
-  const connections = new Connections(fastify, limits);
+  const connections = new Connections(fastify, isAnswered, limits);
   let isDraining = false;
 
   keepRoutes(fastify);
@@ -140,13 +140,17 @@ const answered = new WeakSet<Socket>();
  */
 const responses = new WeakMap<Socket, ServerResponse[]>();
 
-/** Keeps the responses of each connection, for `answerClientError`. */
+/** Keeps the responses of each connection that speaks HTTP. */
 function noteResponses(server: Server): void {
+  server.on('upgrade', ({ socket }: IncomingMessage) => responses.delete(socket));
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     const earlier = responses.get(socket)?.filter(({ writableFinished }) => !writableFinished) ?? [];
     responses.set(socket, [...earlier, response]);
   });
 }
+
+const isAnswered = (socket: Socket): boolean =>
+  responses.get(socket)?.every(({ writableFinished, req }) => writableFinished && req.complete) ?? false;
 
 /**
  * Responds to a request that Node could not parse, or that timed out before it was complete. If a response on the

@@ -59,8 +59,8 @@ function withoutNulls(argument: unknown, metatype: Type<object>): unknown {
 }
 
 /**
- * Applies the rules of a REST input class to values that are no parameter of a handler. null and undefined mean that a
- * value was left out.
+ * Applies the rules of a REST input class to values that are no parameter of a handler, such as the arguments of a
+ * GraphQL field. null and undefined mean that a value was left out.
  */
 export function checkArguments<Input extends object>(input: Type<Input>, values: object): Input {
   const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);

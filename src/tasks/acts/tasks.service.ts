@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { MoreThan, Repository } from 'typeorm';
+import { Repository } from 'typeorm';
+import { isAhead } from '../../platform/database/past.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { Config } from '../../platform/config/config.ts';
 import { HOUR_S } from '../../platform/schema/time.ts';
@@ -81,7 +82,7 @@ export class TasksService {
     key: string,
     bodyHash: string,
   ): Promise<{ task_id: string; response: string } | null> {
-    const first = await this.idempotencyKeys.findOneBy({ api_key_id: apiKeyId, key, expires_at: MoreThan(new Date()) });
+    const first = await this.idempotencyKeys.findOneBy({ api_key_id: apiKeyId, key, expires_at: isAhead() });
     return first?.request_hash.toString('hex') === bodyHash ? first : null;
   }
 
