@@ -49,7 +49,7 @@ async function round(db: pg.Client, queued: number, limit: number, exceptKeys: s
     };
     const claims = new ClaimTasks(sql, { lowPriorityShare: 10, taskLeaseS: 30, taskMaxAttempts: 3 });
     let claimed = 0;
-    const claim = async () => (claimed += (await claims.claim(limit, true, [], exceptKeys)).tasks.length);
+    const claim = async () => (claimed += (await claims.claim(limit, Date.now(), [], exceptKeys)).tasks.length);
     await claim();
     claimed = 0;
     const { rows } = await worker.query<{ pid: number }>('select pg_backend_pid() as pid');

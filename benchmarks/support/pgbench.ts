@@ -52,7 +52,7 @@ export async function tasksPerSecond(clients: number, seconds: number): Promise<
     const createTasks = new CreateTasks(sql, { open: async () => undefined });
     await createTasks.create({ api_key_id: 'key_pgbench', limits: {} });
   });
-  const claim = await statementOf((sql) => new ClaimTasks(sql, { lowPriorityShare: 0 }).claim(1, true, [], null));
+  const claim = await statementOf((sql) => new ClaimTasks(sql, { lowPriorityShare: 0 }).claim(1, Date.now(), [], null));
   const end = await statementOf((sql) =>
     new EndTasks(sql, {}, { currency: 'USD' }).end({
       id: '',

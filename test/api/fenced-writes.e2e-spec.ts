@@ -6,6 +6,7 @@ import type { Config } from '../../src/platform/config/config.ts';
 import { Sql } from '../../src/platform/database/sql.ts';
 import { newTaskId } from '../../src/tasks/record/task-id.ts';
 import type { ShownTask } from '../../src/tasks/record/task.entity.ts';
+import { ClaimTasks } from '../../src/tasks/sql/claim-tasks.ts';
 import { ConfirmCancel } from '../../src/tasks/sql/confirm-cancel.ts';
 import { RecordProgress } from '../../src/tasks/sql/record-progress.ts';
 import { RecordSubmit } from '../../src/tasks/sql/record-submit.ts';
@@ -17,7 +18,13 @@ import { TakeLeases } from '../../src/tasks/sql/take-leases.ts';
 import { FinishAndClaim } from '../../src/webhooks/sql/finish-and-claim.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
-const config = { taskLeaseS: 30, webhookTimeoutMs: 10_000, webhookDisableAfterHours: 24 } as Config;
+const config = {
+  taskLeaseS: 30,
+  taskMaxAttempts: 3,
+  lowPriorityShare: 10,
+  webhookTimeoutMs: 10_000,
+  webhookDisableAfterHours: 24,
+} as Config;
 
 describe('a worker whose lease another one has taken', () => {
   let database: TestDatabase;
@@ -91,6 +98,22 @@ describe('a worker whose lease another one has taken', () => {
       expect(await row('tasks', id)).toMatchObject({ upstream_id: null });
     },
   );
+
+  it('is not taken by a claim that waited in a frozen database: its lease expired after the claim was sent', async () => {
+    const id = newTaskId(Date.now());
+    await observer.query(
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, attempt, waits, worker_id, lease_until, created_at, expires_at, deadline_at)
+       values ($1, 'key_a', 'image', 'gpt-image-2', 'running', '{}', 1, false, 'first', now() - interval '5 s', now(), now() + interval '1 day', now() + interval '1 hour')`,
+      [id],
+    );
+    const now = (await observer.query<{ ms: number }>('select extract(epoch from now())::float8 * 1000 as ms')).rows[0]!
+      .ms;
+    const claimed = async (expiredByMs: number | null) =>
+      (await new ClaimTasks(sql, config).claim(100, expiredByMs, [], null)).tasks.some((task) => task.id === id);
+    expect(await claimed(now - 10_000)).toBe(false);
+    expect(await claimed(null)).toBe(false);
+    expect(await claimed(now)).toBe(true);
+  });
 
   it('changes a final task only in the state that it has read, and each change raises its sequence', async () => {
     const id = newTaskId(Date.now());

@@ -311,7 +311,7 @@ describe('the statements of the hot path', () => {
     await service.app.get(PurgeRows).delete(['none']);
     await service.app.get(PurgeRows).deleteUnnamedVersions();
     const place = { provider: 'openai', url: '', model: '', credential: null, concurrency: null };
-    await service.app.get(ClaimTasks).claim(1, true, [], ['none']); // sent only by a busy worker
+    await service.app.get(ClaimTasks).claim(1, Date.now(), [], ['none']); // sent only by a busy worker
     for (const concurrency of [null, 1]) {
       const submission = { ...place, concurrency, approximations: [], price: null, calls: 1 };
       await service.app.get(RecordSubmit).intent({ id: 'none', attempt: 1 }, submission, null); // the sandbox is free and records none

@@ -348,7 +348,7 @@ describe('pauses', () => {
       return Reflect.apply(query as (...args: unknown[]) => unknown, this, args);
     } as typeof query;
     try {
-      await queued.service.app.get(ClaimTasks).claim(200, true, [], null);
+      await queued.service.app.get(ClaimTasks).claim(200, Date.now(), [], null);
     } finally {
       Client.prototype.query = query;
     }

@@ -22,6 +22,8 @@ const CHECK_MS = 100;
  * before the requests that came meanwhile.
  */
 const CHECKS = 20;
+/** How long clients may read answers that were made before the process stopped. */
+const READING_MS = 10_000;
 
 /**
  * Bounds the open connections, and ends those of clients when the process stops. If a server closes a kept connection
@@ -41,8 +43,8 @@ export class Connections {
 
   constructor(
     private readonly fastify: FastifyInstance,
-    /** Whether each request of the connection has arrived whole, and its answer was sent whole. */
-    private readonly isAnswered: (socket: Socket) => boolean,
+    /** The responses of a connection that were not completely sent when its last request came, and that of this one. */
+    private readonly responsesOf: (socket: Socket) => ServerResponse[],
     private readonly limits: Pick<HttpLimits, 'connectionsAtOnce' | 'connectionsOfAddress' | 'headersTimeoutMs'>,
   ) {
     const { connectionsAtOnce } = limits;
@@ -70,9 +72,26 @@ export class Connections {
     this.timer = timer;
   }
 
-  /** Call this after `drain`. Resolves when the only open connections are those with a request in progress. */
+  /**
+   * Call this after `drain`. Resolves when the only open connections are those with a request in progress. An answer may
+   * take another `READING_MS` to reach its client, because Node's server cuts it when it closes.
+   */
   async left(): Promise<void> {
     while (this.timer !== null && this.open.size > 0 && this.checks < CHECKS) await sleep(CHECK_MS);
+    const untilMs = performance.now() + READING_MS;
+    while (performance.now() < untilMs && this.isAnyRead()) await sleep(CHECK_MS);
+  }
+
+  private isAnyRead(): boolean {
+    return [...this.open.keys()].some((socket) =>
+      this.responsesOf(socket).some(({ writableEnded, writableFinished }) => writableEnded && !writableFinished),
+    );
+  }
+
+  /** Whether each request of the connection has arrived whole, and its answer was sent whole. */
+  private isAnswered(socket: Socket): boolean {
+    const responses = this.responsesOf(socket);
+    return responses.length > 0 && responses.every(({ writableFinished, req }) => writableFinished && req.complete);
   }
 
   private take(socket: Socket): void {

@@ -132,6 +132,25 @@ describe('overload is refused before memory runs out', () => {
     expect(bytes).toBeGreaterThan(50_000_000);
   });
 
+  it('an answer that is read slowly arrives whole while the process stops', async () => {
+    const url = await serve({});
+    const port = Number(new URL(url).port);
+    const slow = connect(port, '127.0.0.1').pause();
+    slow.on('error', () => undefined).write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+    await eventually('the answer', async () => largeAnswers === 1);
+    const idle = connect(port, '127.0.0.1').resume();
+    await once(idle, 'connect');
+    edge!.startDraining();
+    const closed = edge!.connections.left().then(() => edge!.fastify.close());
+    await once(idle, 'close');
+    let looks = 0; // the server closes within four of them if nothing holds it
+    await eventually('its close', async () => !edge!.fastify.server.listening || (looks += 1) > 20);
+    let bytes = 0;
+    slow.on('data', (chunk: Buffer) => (bytes += chunk.length)).resume();
+    await Promise.all([closed, once(slow, 'close')]);
+    expect(bytes).toBeGreaterThan(50_000_000);
+  });
+
   it('clients that disconnect free their places', async () => {
     const url = await serve({ requestsAtOnce: 10 });
     const gone = new AbortController();

@@ -55,7 +55,7 @@ export function createEdge(limits: HttpLimits, trustedProxies: readonly string[]
   const routes = new KnownRoutes(fastify);
   const upgrades = new Upgrades(fastify);
   const load = new LoadBound(limits);
-  const connections = new Connections(fastify, isAnswered, limits);
+  const connections = new Connections(fastify, (socket) => responses.get(socket) ?? [], limits);
   let isDraining = false;
 
   keepRoutes(fastify);
@@ -148,9 +148,6 @@ function noteResponses(server: Server): void {
     responses.set(socket, [...earlier, response]);
   });
 }
-
-const isAnswered = (socket: Socket): boolean =>
-  responses.get(socket)?.every(({ writableFinished, req }) => writableFinished && req.complete) ?? false;
 
 /**
  * Responds to a request that Node could not parse, or that timed out before it was complete. If a response on the

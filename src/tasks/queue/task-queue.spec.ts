@@ -44,6 +44,9 @@ describe('the queue of tasks', () => {
       {},
       {},
       { started: () => undefined, ended: () => undefined },
+      {},
+      {},
+      { nowMs: () => 0 },
     ];
     queue = new TaskQueue(...(parts as unknown as Parts));
   });

@@ -20,6 +20,7 @@ import type { HoldReason } from '../record/moment.ts';
 import type { EndHook, Ending } from '../record/ending.ts';
 import type { Claim, LeaseRef, NotedLease } from '../record/lease.ts';
 import type { LostSubmit, Place, Submission, SubmitIntent } from '../record/submission.ts';
+import { DatabaseClock } from './database-clock.ts';
 import { TakeoverPause } from './takeover-pause.ts';
 import { WakeSignal } from './wake-signal.ts';
 import { outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
@@ -60,6 +61,7 @@ export class TaskQueue {
     private readonly pace: Pace,
     private readonly taken: TakeLeases,
     private readonly versions: SetModelVersion,
+    private readonly clock: DatabaseClock,
   ) {}
 
   /** @param onWork called when tasks may be waiting; calls can be lost, so also poll */
@@ -75,7 +77,8 @@ export class TaskQueue {
    *   other key; null: claims any task
    */
   async claim(limit: number, includeExpired: boolean, exceptKeys: string[] | null = null): Promise<Claim> {
-    const claim = await this.claims.claim(limit, includeExpired && this.mayTakeOver(), [...this.held], exceptKeys);
+    const expiredByMs = includeExpired && this.mayTakeOver() ? this.clock.nowMs() : null;
+    const claim = await this.claims.claim(limit, expiredByMs, [...this.held], exceptKeys);
     this.feed.publish(claim.tasks);
     this.pace.started(claim.tasks);
     tasksClaimed(claim.tasks);

@@ -152,10 +152,10 @@ const claim = (name: string, { lapsed, waiting, low, moved = '' }: Places): Stat
 });
 
 /**
- * SQL: with $5, all tasks whose lease has expired; without it, only those that were given back to be claimed at once.
- * Leaves out the tasks $6, and tasks at their last attempt.
+ * SQL: all tasks whose lease had expired at $5, in unix seconds; without $5, only those that were given back to be
+ * claimed at once. Leaves out the tasks $6, and tasks at their last attempt.
  */
-const LAPSED = `lease_until < case when $5 then now() else ${RELEASED} end and id <> all($6::text[]) and losses + 1 < $4`;
+const LAPSED = `lease_until < least(now(), coalesce(to_timestamp($5::float8), ${RELEASED})) and id <> all($6::text[]) and losses + 1 < $4`;
 
 const CLAIM = claim('tasks.claim', {
   lapsed: LAPSED,
@@ -221,17 +221,19 @@ export class ClaimTasks {
 
   /**
    * @param limit most tasks to claim
-   * @param includeExpired also claim tasks whose lease has expired, not only those that were given back to be claimed
-   *   at once
+   * @param expiredByMs also claim tasks whose lease had expired at this time of the database, in unix milliseconds.
+   *   After a standstill of the database, it may run this claim before live workers renew their leases. null: claim only
+   *   those that were given back to be claimed at once
    * @param held tasks that this process still runs; it never claims them, however late its renewals are
    * @param exceptKeys leaves out the tasks of these keys, and claims at most one expired and one waiting task of each
    *   other key; null: claims any task
    */
-  async claim(limit: number, includeExpired: boolean, held: string[], exceptKeys: string[] | null): Promise<Claim> {
+  async claim(limit: number, expiredByMs: number | null, held: string[], exceptKeys: string[] | null): Promise<Claim> {
     const { taskLeaseS, taskMaxAttempts } = this.config;
     const { turns, gathered, share } = this.share.next(limit);
     const withTurns = exceptKeys !== null || (turns > 0 && this.wasFull);
-    const values = [limit, WORKER_ID, taskLeaseS, taskMaxAttempts, includeExpired, held];
+    const expiredByS = expiredByMs === null ? null : expiredByMs / 1000;
+    const values = [limit, WORKER_ID, taskLeaseS, taskMaxAttempts, expiredByS, held];
     const claim_sent = readClocks();
     const rows = await this.run([...values, withTurns ? turns : 0, gathered, share], exceptKeys);
     const tasks = rows.filter((row): row is Claimed & { candidates: number } => row.id !== null);

@@ -69,7 +69,7 @@ class Workers {
   private async claim(untilS: number): Promise<void> {
     const free = PLACES - this.running.length;
     if (free === 0) return;
-    const { tasks } = await this.claims.claim(free, true, this.running.map(({ id }) => id), null); // prettier-ignore
+    const { tasks } = await this.claims.claim(free, Date.now(), this.running.map(({ id }) => id), null); // prettier-ignore
     for (const { id, attempt, api_key_id: key, input } of tasks) {
       const seconds = Number(input.seconds);
       this.running.push({ id, attempt, key, endsS: this.nowS + seconds });

@@ -151,7 +151,7 @@ describe('tasks that are created, claimed, renewed, ended and cancelled by all a
             );
           },
           async () => {
-            const { tasks } = await claims.claim(8, true, [], null);
+            const { tasks } = await claims.claim(8, Date.now(), [], null);
             for (const task of tasks) {
               attempts.set(task.id, task.attempt);
               newer(task);

@@ -75,7 +75,7 @@ describe('tasks that are claimed, renewed and ended at the same time, over and o
         const ends = new EndTasks(sql, config, service.app.get(UsageTerms));
         return [
           async () => {
-            const { tasks } = await claims.claim(8, true, [], null);
+            const { tasks } = await claims.claim(8, Date.now(), [], null);
             for (const { id, attempt } of tasks) attempts.set(id, attempt);
             wrote(tasks);
           },
