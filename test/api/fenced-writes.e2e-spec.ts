@@ -99,6 +99,17 @@ describe('a worker whose lease another one has taken', () => {
     },
   );
 
+  it('counts once as given back, however often the statement runs', async () => {
+    const id = newTaskId(Date.now());
+    await observer.query(
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, attempt, losses, waits, worker_id, lease_until, created_at, expires_at, deadline_at)
+       values ($1, 'key_a', 'image', 'gpt-image-2', 'running', '{}', 2, 1, false, 'first', now() + interval '30 s', now(), now() + interval '1 day', now() + interval '1 hour')`,
+      [id],
+    );
+    for (const _ of [1, 2]) await new RenewLeases(sql, config).release([{ id, attempt: 2 }], 60, null);
+    expect(await row('tasks_live', id)).toMatchObject({ losses: 0, worker_id: null });
+  });
+
   it('is not taken by a claim that waited in a frozen database: its lease expired after the claim was sent', async () => {
     const id = newTaskId(Date.now());
     await observer.query(

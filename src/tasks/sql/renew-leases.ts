@@ -31,14 +31,14 @@ export const AT_ONCE = `${RELEASED} - interval '1 day'`;
 
 /**
  * Gives tasks back. `losses` is lowered, because the next claim raises it for every task, even for one that was given
- * back. With $3, a worker may claim the tasks in $3 seconds, and for 0 at once. Without $3, the leases are not renewed
- * any more, and expire.
+ * back. It is lowered only once, because a statement whose answer was lost is repeated. With $3, a worker may claim the
+ * tasks in $3 seconds, and for 0 at once. Without $3, the leases are not renewed any more, and expire.
  */
 const RELEASE: Statement = {
   name: 'tasks.release',
   text: `
     with ${HELD}
-    update tasks_live t set losses = t.losses - 1, worker_id = null,
+    update tasks_live t set losses = t.losses - (t.worker_id is not null)::int, worker_id = null,
            timeline = case when $4::jsonb is null then t.timeline else ${withMoments('t.timeline', '$4::jsonb')} end,
            lease_until = case when $3::float8 = 0 then ${AT_ONCE}
                               else coalesce(now() + make_interval(secs => $3::float8), t.lease_until) end
