@@ -281,6 +281,21 @@ describe('DELETE /v1/api_keys/{id}?erase=true', () => {
     expect((await erase(id)).body).toMatchObject({ id: body.id, status: 'completed' });
   });
 
+  it('leaves the keys that it has made, what the audit says of them, and why it has paused a model', async () => {
+    const parent = await anotherKey(service.api, { scopes: ['keys:manage', 'tasks:read', 'operations:manage'] });
+    const parentApi = new Api(service.baseUrl, parent.key);
+    const child = await anotherKey(parentApi, { name: 'child canary57d2', scopes: ['tasks:read'] });
+    const pause = { model: 'sora-2', reason: 'reason canary57d2' };
+    expect((await parentApi.call('POST', '/v1/operations/pauses', pause)).status).toBe(201);
+    const { body } = await erase(parent.id);
+    await letTimePass(parent.id);
+    await eventually('the erasure to end', async () => (await read(body.id)).status === 'completed');
+    expect((await new Api(service.baseUrl, child.key).get('/v1/tasks')).status).toBe(200);
+    expect(await columnsWith(database, 'canary57d2')).toEqual(
+      expect.arrayContaining(['api_keys.name', 'audit_events.after', 'pauses.reason']),
+    );
+  });
+
   it('refuses what it cannot do', async () => {
     const codeOf = ({ status, body }: { status: number; body: ErrorBody }) => [
       status,

@@ -37,11 +37,12 @@ export async function readBody(request: FastifyRequest & GuardedRequest, path: s
   }
   const form = await body.read({ owner: callerOf(request).apiKeyId });
   try {
-    const sent = [form.fields, form.files.map(({ field }) => field)];
+    const fields = fieldsOf(form);
+    const sent = [fields, form.files.map(({ field }) => field)];
     const hashes = form.files.map(({ sha256 }) => sha256);
     return {
       isForm: true,
-      fields: fieldsOf(form),
+      fields,
       files: form.files,
       fingerprint: fingerprintOf(path, sent, hashes),
       dispose: form.dispose,

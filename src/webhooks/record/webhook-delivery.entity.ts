@@ -17,7 +17,10 @@ export const DELIVERY_ERRORS = [
 export type DeliveryError = (typeof DELIVERY_ERRORS)[number];
 export const DeliveryErrorChoice = defineChoice('WebhookDeliveryError', DELIVERY_ERRORS, 'Why an attempt failed.');
 
-/** One attempt to deliver an event to an endpoint, written after the attempt has ended. */
+/**
+ * One attempt to deliver an event to an endpoint, written after the attempt has ended. `id` is not the key: a worker that
+ * was taken for dead may write the same attempt as its successor, and only one of the rows is kept.
+ */
 @Entity('webhook_deliveries')
 export class WebhookDelivery {
   @Column('text') id: string;

@@ -1,4 +1,5 @@
 import { Api, type Answer, type ErrorBody } from '../../support/clients/api.ts';
+import { aPicture } from '../../support/clients/files.ts';
 import { queryOnce } from '../../support/faults/watch.ts';
 import { joinSecondProcess, joinService, type SharedService } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
@@ -74,6 +75,28 @@ describe('a call that equals an earlier one', () => {
     expect([answer.status, answer.body.error.code, taskIn(answer)]).toEqual([422, 'task_cancelled', taskId]);
     expect(answer.headers.get('idempotent-replayed')).toBe('true');
     expect(await tasksOf(body)).toEqual([taskId]);
+  });
+
+  it('joins it too as a form whose fields come in another order', async () => {
+    const body = hanging();
+    const picture = new Uint8Array(await aPicture());
+    const send = (fields: Record<string, string>, signal: AbortSignal | null = null) => {
+      const form = new FormData();
+      for (const [name, value] of Object.entries(fields)) form.set(name, value);
+      form.set('image', new Blob([picture], { type: 'image/png' }), 'a.png');
+      const headers = { authorization: `Bearer ${service.api.key}` };
+      return fetch(new URL('/v1/images/edits', service.baseUrl), { method: 'POST', headers, body: form, signal });
+    };
+    const controller = new AbortController();
+    const broken = send({ model: 'gpt-image-2', prompt: body.prompt }, controller.signal);
+    const [taskId] = await untilTasks(body, 1);
+    controller.abort();
+    await expect(broken).rejects.toThrow();
+    await untilCalls('hung_up_at is not null', taskId!);
+    const joining = send({ prompt: body.prompt, model: 'gpt-image-2' });
+    await untilCalls('joined_retry > 0 and joined_until > now()', taskId!);
+    await service.api.cancel(taskId!);
+    expect((await joining).headers.get('task-id')).toBe(taskId);
   });
 
   it('joins it alone: a second one at the same time is a new task', async () => {
