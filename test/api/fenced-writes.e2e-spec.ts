@@ -112,18 +112,18 @@ describe('a worker whose lease another one has taken', () => {
 
   it('is not taken by a claim that waited in a frozen database: its lease expired after the claim was sent', async () => {
     const id = newTaskId(Date.now());
-    await observer.query(
+    const { rows } = await observer.query<{ ms: number }>(
       `insert into tasks_live (id, api_key_id, kind, model, status, input, attempt, waits, worker_id, lease_until, created_at, expires_at, deadline_at)
-       values ($1, 'key_a', 'image', 'gpt-image-2', 'running', '{}', 1, false, 'first', now() - interval '5 s', now(), now() + interval '1 day', now() + interval '1 hour')`,
+       values ($1, 'key_a', 'image', 'gpt-image-2', 'running', '{}', 1, false, 'first', now() - interval '5 s', now(), now() + interval '1 day', now() + interval '1 hour')
+       returning extract(epoch from lease_until)::float8 * 1000 as ms`,
       [id],
     );
-    const now = (await observer.query<{ ms: number }>('select extract(epoch from now())::float8 * 1000 as ms')).rows[0]!
-      .ms;
+    const expired = rows[0]!.ms;
     const claimed = async (expiredByMs: number | null) =>
       (await new ClaimTasks(sql, config).claim(100, expiredByMs, [], null)).tasks.some((task) => task.id === id);
-    expect(await claimed(now - 10_000)).toBe(false);
+    expect(await claimed(expired - 1_000)).toBe(false);
     expect(await claimed(null)).toBe(false);
-    expect(await claimed(now)).toBe(true);
+    expect(await claimed(expired + 1_000)).toBe(true);
   });
 
   it('changes a final task only in the state that it has read, and each change raises its sequence', async () => {

@@ -13,7 +13,6 @@ import { eventually } from '../support/wait.ts';
 const SUBMIT = /^POST \/v2\/films$/;
 const LOOKUP = /^GET \/v2\/films$/;
 const DOWNLOAD = /^GET \/store\//;
-const ATTEMPTS = 6;
 const never = new Promise<void>(() => undefined);
 
 const declared = (id: string, baseUrl: string, lookup: string) => `id: ${id}
@@ -59,7 +58,6 @@ describe('kill -9 of a worker that calls a declared server', () => {
     database = await cloneDatabase();
     ({ env } = await testEnv(database.url, {
       ...SHORT_TIMES,
-      TASK_MAX_ATTEMPTS: String(ATTEMPTS),
       VENDOR_KEY: vendor.key,
     }));
     env.MODELS = join(env.DATA_DIR as string, 'declared');
@@ -75,8 +73,8 @@ describe('kill -9 of a worker that calls a declared server', () => {
     await Promise.all([vendor.stop(), pictures.stop()]);
     await database.drop();
   });
-  async function startWorker(): Promise<ServiceProcess> {
-    const { env: own } = await testEnv(database.url, { ...env, PORT: '0' });
+  async function startWorker(settings: Record<string, string> = {}): Promise<ServiceProcess> {
+    const { env: own } = await testEnv(database.url, { ...env, PORT: '0', ...settings });
     return spawnService({ ...own, ROLE: 'worker' });
   }
 
@@ -161,12 +159,14 @@ describe('kill -9 of a worker that calls a declared server', () => {
   }, 300_000);
 
   it('ends a task whose answers are lost each time after its attempts, though the lookup is certain', async () => {
+    await worker.kill('SIGTERM');
+    worker = await startWorker({ TASK_MAX_ATTEMPTS: '3', TASK_LEASE_S: '30' }); // no lost lease takes an attempt
     const before = vendor.count(SUBMIT);
-    vendor.plan(SUBMIT, ...Array.from({ length: ATTEMPTS + 3 }, () => ({ cut: 'before' as const })));
+    vendor.plan(SUBMIT, ...Array.from({ length: 6 }, () => ({ cut: 'before' as const })));
     const { task_id: id } = (await api.create({ model: 'certain', prompt: 'A slow river' })).body;
     const { error, usage } = await api.untilFinal(id);
     expect(error).toMatchObject({ code: 'provider_outcome_unknown', retryable: false });
-    expect(vendor.count(SUBMIT) - before).toBe(ATTEMPTS);
+    expect(vendor.count(SUBMIT) - before).toBe(3);
     expect(usage).toMatchObject({ submits: 1 }); // the vendor says of the others that it never had them
   }, 60_000);
 

@@ -90,10 +90,10 @@ export const LIMIT_NAMES = {
   fileRetentionDays: 'file_retention_days',
 } as const satisfies Record<keyof CallerLimits, keyof ApiKeyLimits>;
 
+// The three classes below name their fields one by one: a mapped type of Nest, such as `PartialType`, carries over the
+// metadata of GraphQL or of OpenAPI, and these fields need both.
+
 /**
- * The three classes of limits name their fields one by one: a mapped type of Nest, such as `PartialType`, carries over
- * the metadata of GraphQL or of OpenAPI, and these fields need both.
- *
  * The effective limits: those of the key, and the configured defaults for the rest. No retention is longer than
  * configured.
  */
